@@ -29,7 +29,7 @@ public final class Agent implements ClassFileTransformer {
             .map("org.apache.bookkeeper.mledger.impl.cache."::concat)
             .collect(Collectors.joining(","));
 
-    /** What was rewritten so far in this JVM: sites by class. */
+    /** The clock sites that this JVM has rewritten so far, counted by class. */
     private static final Map<String, Integer> REWRITTEN = new ConcurrentHashMap<>();
 
     static volatile boolean installed;
@@ -50,7 +50,10 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
-    /** Prints the clock sites of every class in jars and folders: a line a class, its count and its name. */
+    /**
+     * Prints one line for each class in the given jars and folders that reads the clock: the number of sites and its
+     * name.
+     */
     public static void main(String[] paths) throws IOException {
         Map<String, Integer> sites = new TreeMap<>();
         for (String path : paths) {
@@ -115,7 +118,7 @@ public final class Agent implements ClassFileTransformer {
         }
     }
 
-    /** One line and status 4. The JVM swallows what a transformer throws, so nothing is thrown. */
+    /** Prints one line and ends the JVM with status 4, because the JVM swallows exceptions of a transformer. */
     private static IllegalStateException refuse(String why) {
         System.err.println("entrycache agent: " + why);
         Runtime.getRuntime().halt(4);
@@ -128,10 +131,10 @@ public final class Agent implements ClassFileTransformer {
             files = all.filter(file -> file.toString().endsWith(".class")).toList();
         }
         for (Path file : files) {
-            int found = new ClockCalls(Files.readAllBytes(file)).sites;
-            if (found > 0) {
+            int classSites = new ClockCalls(Files.readAllBytes(file)).sites;
+            if (classSites > 0) {
                 String name = root.relativize(file).toString().replace('\\', '/');
-                sites.put(name.substring(0, name.length() - ".class".length()).replace('/', '.'), found);
+                sites.put(name.substring(0, name.length() - ".class".length()).replace('/', '.'), classSites);
             }
         }
     }

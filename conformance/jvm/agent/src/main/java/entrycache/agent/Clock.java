@@ -1,21 +1,21 @@
 package entrycache.agent;
 
 /**
- * The virtual clock. It starts at 0 and moves only when told to.
+ * The virtual clock. It starts at 0 and moves only when {@link #advance} is called.
  *
- * <p>The two readings have the names of the calls of {@link System} that the agent turns into calls of this class.
+ * <p>The two methods that read it are named after the methods of {@link System} that the agent replaces.
  */
 public final class Clock {
     private static volatile long nanos;
 
     private Clock() {}
 
-    /** What a rewritten {@code System.nanoTime()} answers. */
+    /** Returns the virtual time in nanoseconds; replaces {@code System.nanoTime()}. */
     public static long nanoTime() {
         return nanos;
     }
 
-    /** What a rewritten {@code System.currentTimeMillis()} answers: the same clock, truncated. */
+    /** Returns the virtual time in milliseconds, rounded down; replaces {@code System.currentTimeMillis()}. */
     public static long currentTimeMillis() {
         return nanos / 1_000_000L;
     }
@@ -25,12 +25,12 @@ public final class Clock {
         nanos = Math.addExact(nanos, byNanos);
     }
 
-    /** Back to 0: a new run begins. */
+    /** Sets the clock back to 0 for a new run. */
     public static void reset() {
         nanos = 0;
     }
 
-    /** Whether the agent runs in this JVM; without it the released classes still read the real clock. */
+    /** Returns whether the agent runs in this JVM. Without it, the released classes still read the real clock. */
     public static boolean installed() {
         return Agent.installed;
     }

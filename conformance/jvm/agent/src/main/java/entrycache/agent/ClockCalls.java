@@ -32,13 +32,13 @@ final class ClockCalls {
     private static final int LOOKUPSWITCH = 0xab;
     private static final int INVOKESTATIC = 0xb8;
 
-    /** Bytes of each instruction, by opcode; 0 stands for the three whose length is not fixed. */
+    /** The number of bytes of each instruction, by opcode. It is 0 for the three instructions of variable length. */
     private static final byte[] LENGTHS = lengths();
 
-    /** The class file to load: the given one where it never asks for the time. */
+    /** The rewritten class file, or the given one if the class never reads the clock. */
     final byte[] bytes;
 
-    /** Instructions (and method handles) that now read the virtual clock. */
+    /** The number of instructions and method handles that now read the virtual clock. */
     final int sites;
 
     private final ByteBuffer in;
@@ -150,7 +150,9 @@ final class ClockCalls {
         };
     }
 
-    /** The class file with two constants more, the new class and its name, to which the references point. */
+    /**
+     * Returns the class file with two more constants, the new class and its name, and points the references to them.
+     */
     private byte[] redirected(byte[] classFile, int endOfPool, Set<Integer> calls) {
         byte[] changed = classFile.clone();
         ByteBuffer pool = ByteBuffer.wrap(changed);
@@ -199,7 +201,7 @@ final class ClockCalls {
 
     private static byte[] lengths() {
         byte[] lengths = new byte[256];
-        // From each opcode on, up to the next one listed, an instruction has that many bytes.
+        // Each pair holds the first opcode of a range and the number of bytes of every instruction in that range.
         int[][] from = {
             {0x00, 1}, {0x10, 2}, {0x11, 3}, {0x12, 2}, {0x13, 3}, {0x15, 2}, {0x1a, 1}, {0x36, 2}, {0x3b, 1},
             {0x84, 3}, {0x85, 1}, {0x99, 3}, {0xa9, 2}, {0xaa, 0}, {0xac, 1}, {0xb2, 3}, {0xb9, 5}, {0xbb, 3},

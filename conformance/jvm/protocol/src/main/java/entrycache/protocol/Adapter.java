@@ -7,30 +7,33 @@ import java.util.OptionalLong;
 /**
  * One system of one released implementation.
  *
- * @param <R> a run: a fresh instance with what has happened to it
+ * @param <R> a run: a fresh instance and the state that its steps have produced
  */
 public interface Adapter<R> {
-    /** The system's key in the protocol. */
+    /** Returns the system's key in the protocol. */
     String system();
 
-    /** Name, version, language and source of what is under test. */
+    /** Returns the name, version, language and source of the implementation under test. */
     JsonObject implementation();
 
-    /** What the system declares in the answer to {@code start}, without its ops. */
+    /** Returns the system's declaration in the answer to {@code start}, without its ops. */
     JsonObject declares();
 
-    /** All ops. */
+    /** Returns all operations. */
     List<Operation<R>> operations();
 
-    /** An empty instance. */
+    /** Opens an empty instance. */
     R open(Args config);
 
-    /** The most clients of a history; 1: its runs are for one thread only. */
+    /** Returns the maximum number of clients of a history; 1 if a run is for one thread only. */
     default int threads() {
         return 1;
     }
 
-    /** References to buffers that are still held once all of a run is given back; empty where leaks are not declared. */
+    /**
+     * Releases everything of a run and returns the references to buffers that remain; empty if the system declares no
+     * leaks.
+     */
     default OptionalLong leaked(R run) {
         return OptionalLong.empty();
     }

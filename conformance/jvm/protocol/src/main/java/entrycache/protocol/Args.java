@@ -5,45 +5,45 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import java.util.NoSuchElementException;
 
-/** The arguments of a step, or the keys of a config, with a message that names the one that is missing. */
+/** The arguments of a step, or the keys of a config. Its methods throw with a message that names a missing argument. */
 public record Args(JsonObject json) {
-    /** Whether it is there and not null. */
+    /** Returns whether the argument is present and not null. */
     public boolean has(String name) {
         JsonElement value = json.get(name);
         return value != null && !value.isJsonNull();
     }
 
-    /** A text. */
+    /** Returns a text. */
     public String text(String name) {
         return required(name).getAsString();
     }
 
-    /** A truth value. */
+    /** Returns a boolean. */
     public boolean flag(String name) {
         return required(name).getAsBoolean();
     }
 
-    /** A truth value with a default. */
+    /** Returns a boolean, or the default if it is absent. */
     public boolean flag(String name, boolean absent) {
         return has(name) ? flag(name) : absent;
     }
 
-    /** An integer. */
+    /** Returns an integer. */
     public long number(String name) {
         return required(name).getAsLong();
     }
 
-    /** An integer with a default. */
+    /** Returns an integer, or the default if it is absent. */
     public long number(String name, long absent) {
         return has(name) ? number(name) : absent;
     }
 
-    /** A fraction with a default. */
+    /** Returns a fraction, or the default if it is absent. */
     public double fraction(String name, double absent) {
         return has(name) ? required(name).getAsDouble() : absent;
     }
 
-    /** A list. */
+    /** Returns a list. */
     public JsonArray list(String name) {
         return required(name).getAsJsonArray();
     }

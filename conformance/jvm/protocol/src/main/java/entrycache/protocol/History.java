@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiFunction;
 
 /**
- * One history: steps before, each client's steps on a thread of its own, steps after.
+ * One history: the steps before, the steps of each client on its own thread, and the steps after.
  *
- * <p>What comes before is client -1, what comes after has the number behind the last client's. Each step stands
- * between two ticks of one counter.
+ * <p>The steps before belong to client -1. The steps after belong to the client whose number follows the last one. One
+ * shared counter is incremented before and after each step.
  */
 final class History<R> {
     private static final long STACK_BYTES = 1L << 24;
 
-    /** Rounds for which a client that is ready waits for the others without giving its processor away. */
+    /** The number of spins after which a client that waits for the others begins to yield its processor. */
     private static final int SPINS = 100_000;
 
     private final R run;
@@ -27,7 +27,7 @@ final class History<R> {
     private final AtomicLong clock = new AtomicLong();
     private final AtomicReference<Failure> failure = new AtomicReference<>();
 
-    /** The first step that threw what the protocol does not name. */
+    /** The first step that threw an exception that the protocol does not name. */
     private record Failure(int client, int step, String op, Throwable thrown) {}
 
     History(R run, BiFunction<R, Args, JsonObject> perform) {
@@ -35,7 +35,7 @@ final class History<R> {
         this.perform = perform;
     }
 
-    /** The events, client by client. */
+    /** Plays the history and returns its events, client by client. */
     JsonArray play(Args request) throws InterruptedException {
         JsonArray clients = request.list("clients");
         JsonArray events = new JsonArray();
@@ -93,12 +93,12 @@ final class History<R> {
         }
     }
 
-    /** What a step threw that the protocol does not name, or null. */
+    /** Returns the exception that the protocol does not name, or null if no step threw one. */
     Throwable thrown() {
         return failure.get() == null ? null : failure.get().thrown();
     }
 
-    /** Which step threw, and what, in words. */
+    /** Returns a message that names the step that threw and its exception. */
     String failed() {
         Failure first = failure.get();
         return "client " + first.client() + ", step " + first.step() + " (" + first.op() + "): " + first.thrown();

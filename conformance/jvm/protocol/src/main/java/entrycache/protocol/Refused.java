@@ -1,6 +1,9 @@
 package entrycache.protocol;
 
-/** A step with an argument that the protocol refuses. Nothing has changed; the outcome is the error. */
+/**
+ * The exception for a step with an argument that the protocol refuses. The step changes nothing, and its outcome is the
+ * error.
+ */
 public final class Refused extends RuntimeException {
     private static final long serialVersionUID = 1;
 

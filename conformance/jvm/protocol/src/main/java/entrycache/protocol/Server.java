@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 public final class Server<R> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
 
-    /** A run that is being answered; a history has no outcomes, and no step of its own. */
+    /** The run that is being answered. A history has no outcomes and no current step. */
     private record Current(JsonElement id, JsonArray outcomes, Writer out) {
         JsonObject answer(String name, JsonElement value) {
             JsonObject answer = new JsonObject();
@@ -60,9 +60,10 @@ public final class Server<R> {
     }
 
     /**
-     * Serves until the input ends; with {@code --calls} only prints which released method each op is.
+     * Serves until the input ends. With {@code --calls}, only prints the released method of each operation.
      *
-     * <p>The adapter is made after stdout has been put aside, so that nothing a released class prints gets there.
+     * <p>The adapter is made after stdout has been redirected, so that output of released classes does not get into the
+     * answers.
      */
     public static <R> void main(String[] arguments, Supplier<Adapter<R>> adapter) throws IOException {
         System.setOut(System.err);
@@ -80,16 +81,16 @@ public final class Server<R> {
     }
 
     /**
-     * Ends the process for a step that does not end: answers its run as an errored one, and nothing after it.
+     * Answers the current run as errored and ends the process, because its step does not end.
      *
-     * <p>For another thread than those that serve, which are in that step for ever.
+     * <p>A thread other than the serving ones calls this, because those never leave the step.
      */
     public static void giveUp(String why) {
-        Current stuck = current;
+        Current unfinished = current;
         try {
-            JSON.toJson(stuck.errored(why, why), stuck.out);
-            stuck.out.write('\n');
-            stuck.out.flush();
+            JSON.toJson(unfinished.errored(why, why), unfinished.out);
+            unfinished.out.write('\n');
+            unfinished.out.flush();
         } catch (IOException e) {
             e.printStackTrace();
         }
@@ -102,7 +103,7 @@ public final class Server<R> {
         }
     }
 
-    /** Requests may be sent ahead: what was answered is flushed once no request is waiting. */
+    /** Answers requests, which may be sent ahead; the output is flushed when no further request is waiting. */
     private void serve(BufferedReader in, Writer out) throws IOException {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             JsonObject request = JsonParser.parseString(line).getAsJsonObject();
@@ -117,7 +118,7 @@ public final class Server<R> {
         }
     }
 
-    /** The answer to one request, for a test in the same process. */
+    /** Returns the answer to one request, for a test in the same process. */
     public JsonObject answer(JsonObject request) {
         return answer(request, Writer.nullWriter());
     }

@@ -4,14 +4,16 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** A bounded number of buffers that go round between those who write rows, one at a time, and the writer's thread. */
+/**
+ * A bounded pool of buffers that circulate between the threads that write rows, one at a time, and the writer's thread.
+ */
 final class Buffers {
-    private static final int LOOK_MILLIS = 100;
+    private static final int POLL_MILLIS = 100;
 
     private final ArrayBlockingQueue<Chunk> free;
     private final ArrayBlockingQueue<Chunk> full;
 
-    /** Those that may still be made: a quiet broker needs two. */
+    /** The number of buffers that may still be allocated; a quiet broker needs two. */
     private int unmade;
 
     Buffers(int most) {
@@ -20,7 +22,7 @@ final class Buffers {
         unmade = most;
     }
 
-    /** A buffer to write into; null: there is none now. */
+    /** Returns a buffer to write into, or null if none is available now. */
     Chunk now() {
         Chunk got = free.poll();
         if (got == null && unmade > 0) {
@@ -30,13 +32,16 @@ final class Buffers {
         return got;
     }
 
-    /** A buffer to write into, waited for; null: it is not wanted any more. An interrupted thread keeps its mark. */
+    /**
+     * Waits for a buffer to write into; returns null once it is no longer wanted. An interrupt does not end the wait,
+     * and the thread keeps its interrupt status.
+     */
     Chunk await(BooleanSupplier wanted) {
         Chunk got = now();
         boolean interrupted = false;
         while (got == null && wanted.getAsBoolean()) {
             try {
-                got = free.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+                got = free.poll(POLL_MILLIS, TimeUnit.MILLISECONDS);
             } catch (InterruptedException e) {
                 interrupted = true;
             }
@@ -47,24 +52,24 @@ final class Buffers {
         return got;
     }
 
-    /** Hands rows to the writer's thread; there is always room. */
+    /** Hands rows to the writer's thread; the queue always has room. */
     void hand(Chunk rows) {
         full.add(rows);
     }
 
-    /** The next rows to write; null where none came within a second. */
+    /** Returns the next rows to write, or null if none arrive within a second. */
     Chunk take() throws InterruptedException {
         return full.poll(1, TimeUnit.SECONDS);
     }
 
-    /** Gives a buffer back that was written. */
+    /** Returns a written buffer to the pool. */
     void giveBack(Chunk done) {
         done.rows = 0;
         done.endsPart = false;
         free.add(done);
     }
 
-    /** Gives back all that nobody will write. */
+    /** Returns all unwritten buffers to the pool. */
     void giveAllBack() {
         Chunk waiting;
         while ((waiting = full.poll()) != null) {

@@ -1,17 +1,17 @@
 package entrycache.recorder;
 
-/** Some rows on their way from the broker's threads to the writer's. */
+/** A block of rows that the broker's threads hand to the writer's thread. */
 final class Chunk {
     static final int ROWS = 8_192;
 
-    /** Numbers of a row: seq, time, codes, then the columns. */
+    /** Indexes of the numbers of a row: seq, time, codes, then the columns. */
     static final int SEQ = 0;
     static final int TIME = 1;
     static final int CODES = 2;
     static final int FIRST = 3;
     static final int WIDTH = FIRST + Column.ALL.length;
 
-    /** Texts of a row. */
+    /** Indexes of the texts of a row. */
     static final int CACHE = 0;
     static final int CURSOR = 1;
     static final int VALUE = 2;
@@ -21,9 +21,9 @@ final class Chunk {
     final String[] texts = new String[ROWS * TEXTS];
     int rows;
 
-    /** The part ends behind the last row. */
+    /** True if the part ends after the last row. */
     boolean endsPart;
 
-    /** Nothing comes behind this one. */
+    /** True if this is the last chunk of the trace. */
     boolean last;
 }

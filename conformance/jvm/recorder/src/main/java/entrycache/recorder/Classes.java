@@ -3,12 +3,12 @@ package entrycache.recorder;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Finds class files by their internal name without loading them. */
+/** A lookup of class files by internal name that does not load the classes. */
 interface Classes {
-    /** The class file; null: there is none. */
+    /** Returns the class file, or null if there is none. */
     byte[] find(String name);
 
-    /** Those that a loader would load. */
+    /** Returns a lookup of the classes that a loader would load. */
     static Classes of(ClassLoader loader) {
         return name -> {
             try (InputStream in = loader.getResourceAsStream(name + ".class")) {

@@ -1,55 +1,60 @@
 package entrycache.recorder;
 
-/** What this thread is doing, as far as rows further in tell it. */
+/** The state of the current thread that the rows of nested calls need. */
 public final class Context {
     private static final ThreadLocal<Context> HERE = ThreadLocal.withInitial(Context::new);
 
-    /** What is inserted came from storage. */
+    /** True if an insert comes from storage. */
     public boolean fills;
-    /** What is looked up was asked for again by a cursor. */
+    /** True if a cursor replays the position that is looked up. */
     public boolean replays;
-    /** The cursor that reads; null: not told. */
+    /** The cursor that reads, or null if it is unknown. */
     public String cursor;
-    /** A lookup of one position is under way. */
+    /** True if a lookup of one position is in progress. */
     public boolean looksUpOne;
-    /** The slot whose entry a lookup has found, and the life that was in it then. */
+    /** The slot whose entry a lookup found, and the entry's life at that time. */
     public Object touched;
     public Stay touchedStay;
-    /** What removes, the seq of its first row once there is one, and that a whole cache is closed. */
+    /**
+     * The cause of the current removal, the seq of its first row if there is one, and whether a whole cache is closed.
+     */
     public Cause removal = Cause.RANGE;
     public long removalCall = Column.NULL;
     public boolean closes;
-    /** The cursor for which storage is read, and the seq of the first fill that came of it. */
+    /** The cursor for which storage is read, and the seq of the first fill of that read. */
     public String fillCursor;
     public long fillCall = Column.NULL;
-    /** The entry that is being removed, and the count that its copy read on its way. */
+    /** The entry that is being removed, and the count after its copy was released. */
     public Stay leaving;
     public long leftCount = Column.NULL;
-    /** The copy of an entry that is let go of, and one that was not taken because its position was cached. */
+    /** The copy of an entry that is being released, and the copy that was rejected because its position was cached. */
     public Object releases;
     public Object rejected;
-    /** The pass that runs on this thread; and that a time pass came before, so that a size pass is of the same cycle. */
+    /**
+     * The pass that runs on this thread, and whether a time pass came before it, so that a size pass belongs to the
+     * same cycle.
+     */
     public Object pass;
     public boolean cycle;
 
-    /** That of this thread. */
+    /** Returns the context of this thread. */
     public static Context here() {
         return HERE.get();
     }
 
-    /** A call that removes begins. */
+    /** Begins a call that removes entries. */
     public void removes(Cause cause) {
         removal = cause;
         removalCall = Column.NULL;
     }
 
-    /** The call that removes, of which a row is the first one if there was none. */
+    /** Returns the seq of the first row of the removing call, which is the given one if there was none. */
     public long removalCall(long seq) {
         removalCall = removalCall == Column.NULL ? seq : removalCall;
         return removalCall;
     }
 
-    /** The read from storage that fills, of which a row is the first one if there was none. */
+    /** Returns the seq of the first row of the read that fills, which is the given one if there was none. */
     public long fillCall(long seq) {
         fillCall = fillCall == Column.NULL ? seq : fillCall;
         return fillCall;

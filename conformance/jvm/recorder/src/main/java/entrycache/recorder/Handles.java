@@ -5,11 +5,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.invoke.VarHandle;
 
-/** Private members of released classes, and the fields that were added to them. */
+/** Handles of private members of released classes and of the fields that the recorder adds to them. */
 public final class Handles {
     private Handles() { }
 
-    /** A field. */
+    /** Returns the handle of a field. */
     public static VarHandle field(Class<?> owner, String name, Class<?> type) {
         try {
             return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, type);
@@ -18,7 +18,7 @@ public final class Handles {
         }
     }
 
-    /** A method. */
+    /** Returns the handle of a method. */
     public static MethodHandle method(Class<?> owner, String name, Class<?> result, Class<?>... taken) {
         try {
             MethodHandles.Lookup inside = MethodHandles.privateLookupIn(owner, MethodHandles.lookup());

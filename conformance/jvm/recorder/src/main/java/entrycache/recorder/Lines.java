@@ -2,7 +2,7 @@ package entrycache.recorder;
 
 import java.nio.charset.StandardCharsets;
 
-/** Rows as lines of JSON, written by hand into bytes: nulls are left out, nothing is allocated. */
+/** Rows as lines of JSON. They are written into a byte array by hand, without allocation, and nulls are left out. */
 final class Lines {
     private static final byte[][] OPS = labels(",\"op\":\"", Op.ALL);
     private static final byte[][] CAUSES = labels(",\"cause\":\"", Cause.ALL);
@@ -17,7 +17,7 @@ final class Lines {
         ascii(",\"accessed\":"), ascii(",\"extend_accessed\":"), ascii(",\"dirty\":"),
     };
 
-    /** A row without its texts has some 700 bytes at most. */
+    /** The space reserved for a row without its texts, which takes about 700 bytes at most. */
     private static final int ROW_BYTES = 1_024;
 
     private final byte[] begin;
@@ -76,7 +76,7 @@ final class Lines {
         }
     }
 
-    /** Neighbours are mostly about the same cache. */
+    /** Adds the cache's name and keeps its quoted form, because consecutive rows are mostly about the same cache. */
     private void cache(String text) {
         if (text == null) {
             return;
@@ -92,10 +92,10 @@ final class Lines {
 
     private void text(byte[] label, String text) {
         if (text != null) {
-            byte[] told = ascii(quote(text));
-            reserve(label.length + told.length);
+            byte[] quotedText = ascii(quote(text));
+            reserve(label.length + quotedText.length);
             raw(label);
-            raw(told);
+            raw(quotedText);
         }
     }
 
@@ -127,7 +127,7 @@ final class Lines {
         }
     }
 
-    /** A text as JSON, in ASCII. */
+    /** Returns a text as JSON, in ASCII. */
     static String quote(String text) {
         StringBuilder out = new StringBuilder(text.length() + 2).append('"');
         for (int i = 0; i < text.length(); i++) {
@@ -148,10 +148,10 @@ final class Lines {
     }
 
     private static byte[][] labels(String label, Enum<?>[] names) {
-        byte[][] made = new byte[names.length][];
+        byte[][] result = new byte[names.length][];
         for (Enum<?> each : names) {
-            made[each.ordinal()] = ascii(label + each.name() + "\"");
+            result[each.ordinal()] = ascii(label + each.name() + "\"");
         }
-        return made;
+        return result;
     }
 }

@@ -1,6 +1,6 @@
 package entrycache.recorder;
 
-/** What a row tells; the names are those of the trace's column {@code op}. */
+/** The kind of a row; the names are those of the trace's column {@code op}. */
 public enum Op {
     CONFIG, SNAPSHOT, CACHE_OPEN, CACHE_CLOSE, INSERT, REJECT, SKIP, HIT, MISS, READ_DONE, EXPECT, PASS_BEGIN, PASS_END,
     REQUEUE, EVICT, TOMBSTONE, REMOVE, CURSOR_ADD, CURSOR_MOVE, CURSOR_REMOVE, PUT, FLUSH, DELETE, METRICS, END;

@@ -95,12 +95,12 @@ final class Parts extends Thread {
         }
     }
 
-    /** The rows that were written. */
+    /** Returns the number of rows written. */
     long rows() {
         return rows;
     }
 
-    /** A broker's name in a path, escaped as Spark and Hive do. */
+    /** Returns a broker's name as a part of a path, escaped as in Spark and Hive. */
     static String inPath(String name) {
         StringBuilder out = new StringBuilder();
         for (char mark : name.toCharArray()) {

@@ -14,21 +14,22 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Records what a broker's entry cache does: {@code -javaagent:entrycache-recorder.jar=DIR[,option..]}.
+ * Records the events of a broker's entry cache: {@code -javaagent:entrycache-recorder.jar=DIR[,option..]}.
  *
- * <p>Before the broker starts every hook site is counted in the classes that it will load. If one is there more or less
- * often than in a release that was read, nothing is changed: one line on stderr, the folder says the same, and the broker
- * runs as it would without this agent. As a program it counts the sites in jars: {@code java -jar .. JAR..}.
+ * <p>Before the broker starts, the agent counts every hook site in the classes that the broker will load. If a count
+ * differs from every known release, the agent changes nothing: it prints one line on stderr, writes the same reason
+ * into the folder, and the broker runs without hooks. As a program, it counts the sites in jars: {@code java -jar ..
+ * JAR..}.
  */
 public final class Recorder implements ClassFileTransformer {
     private static final String PREFIX = "entrycache recorder: ";
 
-    /** A broker that ends is waited for that long, then it is recorded no more. */
+    /** The longest time that the recorder waits for an ending broker to become quiescent. */
     private static final long REST_NANOS = 10_000_000_000L;
 
     private static volatile Recording recording;
 
-    /** The trace of a broker, which has one cache; null where it is not recorded. */
+    /** The trace of a Pulsar broker, which has one cache; null if it is not recorded. */
     private static volatile Trace trace;
 
     private static final Map<Trace, Runnable> LAST_ROWS = new ConcurrentHashMap<>();
@@ -39,7 +40,7 @@ public final class Recorder implements ClassFileTransformer {
         this.sites = sites;
     }
 
-    /** Called by the JVM before {@code main}. Whatever goes wrong, the broker starts. */
+    /** Called by the JVM before {@code main}. The broker starts even if the recorder fails. */
     public static void premain(String arguments, Instrumentation instrumentation) {
         Options options;
         try {
@@ -61,60 +62,60 @@ public final class Recorder implements ClassFileTransformer {
             return;
         }
         List<String> differences = new ArrayList<>();
-        Sites found = fitting(Classes.of(ClassLoader.getSystemClassLoader()), differences);
-        if (found == null) {
+        Sites sites = fitting(Classes.of(ClassLoader.getSystemClassLoader()), differences);
+        if (sites == null) {
             String why = differences.get(0);
             System.err.println(PREFIX + why + "; nothing is recorded");
             Recording.refuse(options.folder(), why);
             return;
         }
-        recording = new Recording(options, found.release());
-        if (found.release().startsWith("pulsar")) {
+        recording = new Recording(options, sites.release());
+        if (sites.release().startsWith("pulsar")) {
             trace = recording.begin(options.broker());
         }
-        instrumentation.addTransformer(new Recorder(found));
+        instrumentation.addTransformer(new Recorder(sites));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> shutDown(options), "entrycache-recorder-end"));
     }
 
-    /** The release whose sites are all there; null: none, and `differences` says where the nearest one parts. */
+    /** Returns the release whose sites are all present, or null after adding the differences from the nearest one. */
     private static Sites fitting(Classes classes, List<String> differences) {
         List<String> fewest = null;
         for (String release : Sites.RELEASES) {
             Sites sites = Sites.of(release);
-            List<String> told = sites.differences(classes).stream().map(each -> release + ": " + each).toList();
-            if (told.isEmpty()) {
+            List<String> mismatches = sites.differences(classes).stream().map(each -> release + ": " + each).toList();
+            if (mismatches.isEmpty()) {
                 return sites;
             }
-            if (fewest == null || told.size() < fewest.size()) {
-                fewest = told;
+            if (fewest == null || mismatches.size() < fewest.size()) {
+                fewest = mismatches;
             }
         }
         differences.addAll(fewest);
         return null;
     }
 
-    /** Counts the hook sites of jars and folders of classes; ends with status 4 where no release fits. */
+    /** Counts the hook sites of jars and folders of classes; exits with status 4 if no release fits. */
     public static void main(String[] paths) throws MalformedURLException {
         URL[] places = new URL[paths.length];
         for (int i = 0; i < paths.length; i++) {
             places[i] = Path.of(paths[i]).toUri().toURL();
         }
         List<String> differences = new ArrayList<>();
-        Sites found = fitting(Classes.of(new URLClassLoader(places, null)), differences);
-        if (found != null) {
-            System.out.println("fits " + found.release());
+        Sites sites = fitting(Classes.of(new URLClassLoader(places, null)), differences);
+        if (sites != null) {
+            System.out.println("fits " + sites.release());
         } else {
             differences.forEach(System.out::println);
             System.exit(4);
         }
     }
 
-    /** What the hooks write to; null where nothing is recorded. */
+    /** Returns the trace that the hooks write to, or null if nothing is recorded. */
     public static Trace trace() {
         return trace;
     }
 
-    /** Begins the trace of one more cache in this process; null: it cannot be written. */
+    /** Begins the trace of one more cache in this process; returns null if it cannot be written. */
     public static Trace begin() {
         try {
             return recording.begin(recording.nextName());
@@ -124,17 +125,17 @@ public final class Recorder implements ClassFileTransformer {
         }
     }
 
-    /** Several threads use one cache. */
+    /** Records that several threads use one cache. */
     public static void manyThreads() {
         recording.manyThreads();
     }
 
-    /** Says what writes the last rows of a trace. */
+    /** Sets the callback that writes the last rows of a trace. */
     public static void atEnd(Trace of, Runnable rows) {
         LAST_ROWS.put(of, rows);
     }
 
-    /** Gives up a trace, for a reason that the folder will say. Its lock is held. */
+    /** Ends a trace, for a reason that is written into the folder. The caller holds the trace's lock. */
     public static void giveUp(Trace of, String why) {
         System.err.println(PREFIX + why + "; the broker runs on unrecorded");
         of.end(why);
@@ -158,7 +159,10 @@ public final class Recorder implements ClassFileTransformer {
         return null;
     }
 
-    /** A class is not the one that was counted at the start: another agent was at work. */
+    /**
+     * Ends all traces, because a class differs from the one that was counted at the start: another agent has changed
+     * it.
+     */
     private static void refuse(String why) {
         for (Recording.Broker broker : recording.brokers()) {
             broker.trace().lock();
@@ -170,17 +174,17 @@ public final class Recorder implements ClassFileTransformer {
         }
     }
 
-    /** Waits until the broker has come to rest, then writes the last rows; the broker shuts down at the same time. */
+    /** Waits until the broker is quiescent, then writes the last rows. The broker shuts down at the same time. */
     private static void shutDown(Options options) {
         try {
             long deadline = System.nanoTime() + REST_NANOS;
-            long seen = -1;
+            long last = -1;
             while (System.nanoTime() < deadline) {
                 long now = recording.brokers().stream().mapToLong(broker -> broker.trace().nextSeq()).sum();
-                if (now == seen) {
+                if (now == last) {
                     break;
                 }
-                seen = now;
+                last = now;
                 Thread.sleep(options.quietMillis());
             }
             for (Recording.Broker broker : recording.brokers()) {

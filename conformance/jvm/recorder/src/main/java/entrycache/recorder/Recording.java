@@ -8,9 +8,9 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One trace folder: the brokers in it, and what {@code _entrycache.json} says of them. */
+/** One trace folder: its brokers, and the content of its {@code _entrycache.json}. */
 final class Recording {
-    /** One broker of it. */
+    /** One broker of the folder. */
     record Broker(String name, Trace trace, Parts parts) { }
 
     private final Options options;
@@ -33,12 +33,12 @@ final class Recording {
         Trace trace = new Trace(options.buffers(), options.rotateRows(), options.drops());
         Parts parts = new Parts(this, options.folder(), name, trace);
         brokers.add(new Broker(name, trace, parts));
-        tell();
+        writeState();
         parts.start();
         return trace;
     }
 
-    /** A name for one more broker of this process. */
+    /** Returns a name for one more broker of this process. */
     synchronized String nextName() {
         return options.broker() + "-" + (brokers.size() + 1);
     }
@@ -47,21 +47,21 @@ final class Recording {
         return List.copyOf(brokers);
     }
 
-    /** Events of several threads meet in one broker. */
+    /** Records that the events of one broker come from several threads. */
     synchronized void manyThreads() {
         many = true;
     }
 
-    /** A broker's trace has ended, or failed, which the folder says from then on. */
+    /** Records in the folder that a broker's trace has ended or failed. */
     synchronized void told(String ofState, String because) throws IOException {
         if (!state.equals("failed")) {
             state = ofState;
             why = because;
         }
-        tell();
+        writeState();
     }
 
-    private void tell() throws IOException {
+    private void writeState() throws IOException {
         long rows = 0;
         List<String> missing = new ArrayList<>();
         for (Broker broker : brokers) {
@@ -74,12 +74,12 @@ final class Recording {
         write(options.folder(), system, source, many, state, why, rows, String.join(", ", missing));
     }
 
-    /** Says in a folder that nothing was recorded, and why. */
+    /** Writes into a folder that nothing was recorded, and the reason. */
     static void refuse(Path folder, String why) throws IOException {
         write(folder, "pulsar-pip430", "entrycache-recorder", true, "refused", why, 0, "");
     }
 
-    /** A reader sees the old file or the new one. */
+    /** Writes the file atomically: a reader sees the old file or the new one. */
     private static void write(Path folder, String system, String source, boolean many, String state, String why, long rows,
             String missing) throws IOException {
         String text = "{\n \"schema\": 1,\n \"system\": " + Lines.quote(system) + ",\n \"variants\": {},\n \"source\": "

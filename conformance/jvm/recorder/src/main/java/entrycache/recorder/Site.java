@@ -4,23 +4,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One kind of place in a released class that is hooked, and how often it must be there.
+ * One kind of hooked place in a released class, and the number of times it must occur.
  *
- * <p>Read from a line of a {@code *.sites} file: count, class, method (a {@code *} at its end stands for any more
- * letters, {@code :TEXT} for one whose descriptor holds it), what, target, hook. What is one of
+ * <p>It is read from a line of a {@code *.sites} file: count, class, method, kind, target, hook. A {@code *} at the end
+ * of the method stands for any further letters, and {@code :TEXT} for a method whose descriptor contains TEXT. The kind
+ * is one of
  * <ul>
- * <li>{@code call}: a call of the target becomes a call of the hook with the same values on the stack; {@code first}:
- *     of the calls that are there only the first one does;
+ * <li>{@code call}: a call of the target becomes a call of the hook with the same values on the stack;
+ * <li>{@code first}: like {@code call}, but only the first of these calls is replaced;
  * <li>{@code store}: a write of the target field becomes a call of the hook;
- * <li>{@code enter}: the hook is called first in the method;
- * <li>{@code wrap}: the hook is called first in the method, and the target, a hook too, last, however the method ends;
- * <li>{@code return}: the hook is called in front of each return, with the value that is returned, where there is one.
+ * <li>{@code enter}: the method calls the hook first;
+ * <li>{@code wrap}: the method calls the hook first and the target, another hook, last, even if it throws;
+ * <li>{@code return}: the method calls the hook before each return, with the returned value if there is one.
  * </ul>
- * Behind the hook stand variables of the method that it is given besides: {@code +this}, {@code +1} for the first
- * parameter. A line {@code field CLASS NAME} adds a field of type Object to a class.
+ * Variables of the method that the hook receives as further arguments follow the hook: {@code +this}, or {@code +1} for
+ * the first parameter. A line {@code field CLASS NAME} adds a field of type Object to a class.
  */
 record Site(int count, String owner, String method, What what, String target, String hook, List<String> extra) {
-    /** What is done at a site. */
+    /** The kind of change at a site. */
     enum What { CALL, FIRST, STORE, ENTER, RETURN, WRAP, FIELD }
 
     static Site of(String line) {
@@ -36,7 +37,7 @@ record Site(int count, String owner, String method, What what, String target, St
         return new Site(Integer.parseInt(words[0]), words[1], words[2], what, words[4], words[5], List.copyOf(extra));
     }
 
-    /** Whether a method is one that the site may be in. */
+    /** Returns whether the site may be in the method. */
     boolean isIn(String name, String desc) {
         int colon = method.indexOf(':');
         String wanted = colon < 0 ? method : method.substring(0, colon);
@@ -46,7 +47,7 @@ record Site(int count, String owner, String method, What what, String target, St
         return wanted.endsWith("*") ? name.startsWith(wanted.substring(0, wanted.length() - 1)) : name.equals(wanted);
     }
 
-    /** Whether an instruction names the target: a class and a member, without the package of the class. */
+    /** Returns whether an instruction refers to the target: a class without its package, and a member. */
     boolean names(String classOfTarget, String member) {
         String simple = classOfTarget.substring(classOfTarget.lastIndexOf('/') + 1);
         return target.equals(simple + "." + member);

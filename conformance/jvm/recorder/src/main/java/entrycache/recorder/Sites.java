@@ -10,40 +10,40 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All sites of one release, by the class that they are in. */
+/** All sites of one release, by class. */
 record Sites(String release, Map<String, List<Site>> byClass) {
-    /** The releases whose classes were read; the first one that fits is taken. */
+    /** The known releases. The first one that fits is used. */
     static final List<String> RELEASES = List.of("pulsar-4.2.4", "kafka-streams-4.3.1");
 
-    /** Reads the file of a release, which is in the jar. */
+    /** Reads the file of a release from the jar. */
     static Sites of(String release) {
-        Map<String, List<Site>> found = new LinkedHashMap<>();
+        Map<String, List<Site>> byClass = new LinkedHashMap<>();
         try (InputStream in = Sites.class.getResourceAsStream(release + ".sites");
                 BufferedReader lines = new BufferedReader(new InputStreamReader(in, StandardCharsets.UTF_8))) {
             String line;
             while ((line = lines.readLine()) != null) {
                 if (!line.isBlank() && !line.startsWith("#")) {
                     Site site = Site.of(line);
-                    found.computeIfAbsent(site.owner(), name -> new ArrayList<>()).add(site);
+                    byClass.computeIfAbsent(site.owner(), name -> new ArrayList<>()).add(site);
                 }
             }
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }
-        return new Sites(release, found);
+        return new Sites(release, byClass);
     }
 
-    /** Where one of these classes differs from what the release had; empty: nowhere. */
+    /** Returns the differences between these classes and those of the release, empty if there are none. */
     List<String> differences(Classes classes) {
-        List<String> told = new ArrayList<>();
+        List<String> differences = new ArrayList<>();
         byClass.forEach((name, sites) -> {
             byte[] file = classes.find(name);
             if (file == null) {
-                told.add(name.replace('/', '.') + " is not there");
+                differences.add(name.replace('/', '.') + " is not there");
             } else {
-                told.addAll(new Weaver(name, sites, classes).weave(file).differences());
+                differences.addAll(new Weaver(name, sites, classes).weave(file).differences());
             }
         });
-        return told;
+        return differences;
     }
 }

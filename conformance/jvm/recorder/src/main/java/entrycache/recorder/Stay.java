@@ -7,14 +7,14 @@ public final class Stay {
     public final long entry;
     public final long size;
     public final long life;
-    /** Enqueue ordinal of the slot that the entry holds. */
+    /** The enqueue ordinal of the entry's slot. */
     public long ticket;
-    /** It has left the cache; its slot may still be there. */
+    /** True if the entry has left the cache; its slot may still be in the queue. */
     public boolean removed;
-    /** The cached copy, until it lets go of its count: its own release is no delivery. */
+    /** The cached copy, until it releases its count; that release is not a delivery. */
     public Object copy;
 
-    /** An entry that is cached from now on. */
+    /** Begins the life of an entry that has just been cached. */
     public Stay(String cache, long ledger, long entry, long size, long life, long ticket, Object copy) {
         this.cache = cache;
         this.ledger = ledger;
@@ -25,7 +25,7 @@ public final class Stay {
         this.copy = copy;
     }
 
-    /** Whether it is the entry at a position. */
+    /** Returns whether the entry has this position. */
     public boolean isAt(long ledgerId, long entryId) {
         return ledger == ledgerId && entry == entryId;
     }

@@ -6,21 +6,23 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The rows of one broker run, in the order in which things happened.
+ * The rows of one broker run, in the order of the events.
  *
- * <p>One lock: whoever changes what rows tell of takes it, changes, writes the row and lets go, so that {@code seq} is
- * the order of the changes. It is taken after a lock of the broker, never before one. The clock is read inside, so it
- * never falls. Rows go in bounded buffers to the writer's thread. Where none is free, who writes a row waits; or, where
- * the options say so, rows are dropped, and {@link #missing} says which.
+ * <p>A thread takes the one lock, changes the recorded state, writes the row and releases the lock, so that {@code seq}
+ * is the order of the changes. The lock is taken after a lock of the broker, never before one. The clock is read under
+ * the lock, so it never goes back. Rows go to the writer's thread in bounded buffers. If no buffer is free, the thread
+ * that writes a row waits. If the options allow drops, rows are dropped instead, and {@link #missing} lists them.
  */
 public final class Trace {
-    /** At most so many stretches of dropped rows are told one by one; more are joined to the last one. */
+    /**
+     * The maximum number of ranges of dropped rows that are listed one by one; further ones are merged into the last.
+     */
     private static final int STRETCHES_MOST = 10_000;
 
     private static final int SPINS = 200;
 
-    /** A dropped row asks as seldom whether a buffer is free again. */
-    private static final int ASKED_EVERY = 64;
+    /** The number of dropped rows after which the trace checks again for a free buffer. */
+    private static final int CHECK_EVERY = 64;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Buffers buffers;
@@ -28,7 +30,7 @@ public final class Trace {
     private final long rotateRows;
     private final long[] empty = new long[Chunk.WIDTH];
 
-    /** Drops what is written into it. */
+    /** The chunk that discards its rows. */
     private final Chunk sink = new Chunk();
 
     private final List<long[]> missing = new ArrayList<>();
@@ -39,15 +41,15 @@ public final class Trace {
     private volatile boolean on = true;
     private volatile String ended;
 
-    /** The row that is being written: where its numbers and its texts begin. */
+    /** The offsets of the current row's numbers and texts. */
     private int at;
     private int textAt;
 
-    /** The recorder's running sum, over all caches. */
+    /** The recorder's running sum over all caches. */
     public long bytes;
-    /** The manager's own counter, as of its last change; null before. */
+    /** The manager's own counter after its last change; null before the first one. */
     public long managerBytes = Column.NULL;
-    /** Entries cached, slots numbered, slots taken. */
+    /** The numbers of cached entries, of numbered slots, and of slots taken from the queue. */
     public long entries;
     public long tailNo;
     public long headNo;
@@ -60,12 +62,12 @@ public final class Trace {
         Arrays.fill(empty, Column.NULL);
     }
 
-    /** Whether rows are still wanted; may turn false at any time, never true again. */
+    /** Returns whether rows are still recorded. It may become false at any time, and never becomes true again. */
     public boolean on() {
         return on;
     }
 
-    /** Takes the lock, by waiting actively for a moment first: it is held for less than a microsecond. */
+    /** Takes the lock. Spins for a moment first, because the lock is held for less than a microsecond. */
     public void lock() {
         for (int i = 0; i < SPINS; i++) {
             if (lock.tryLock()) {
@@ -76,15 +78,15 @@ public final class Trace {
         lock.lock();
     }
 
-    /** Lets go of the lock. */
+    /** Releases the lock. */
     public void unlock() {
         lock.unlock();
     }
 
-    /** Begins a row; the calls that follow fill its columns. The lock is held. */
+    /** Begins a row; the calls that follow fill its columns. The caller holds the lock. */
     public Trace row(Op op) {
         if (chunk == sink) {
-            if (sink.rows % ASKED_EVERY == 0 || sink.rows == Chunk.ROWS) {
+            if (sink.rows % CHECK_EVERY == 0 || sink.rows == Chunk.ROWS) {
                 refill(buffers.now());
             }
         } else if (chunk.rows == Chunk.ROWS) {
@@ -110,12 +112,12 @@ public final class Trace {
         return this;
     }
 
-    /** The number of the row that is being written. */
+    /** Returns the number of the row that is being written. */
     public long seq() {
         return seq - 1;
     }
 
-    /** The number of the next row. */
+    /** Returns the number of the next row. */
     long nextSeq() {
         lock();
         try {
@@ -155,7 +157,7 @@ public final class Trace {
         return this;
     }
 
-    /** Fills whether an entry was not handed over yet. */
+    /** Fills whether the entry has not been handed over yet. */
     public Trace dirty(boolean flag) {
         chunk.numbers[at + Chunk.CODES] |= flag ? 3L << 28 : 1L << 28;
         return this;
@@ -184,17 +186,17 @@ public final class Trace {
         return set(Column.LEDGER_ID, ledger).set(Column.ENTRY_ID, entry);
     }
 
-    /** Fills what names a cached entry: cache, position, life, size. */
+    /** Fills the columns that identify a cached entry: cache, position, life, size. */
     public Trace stay(Stay stay) {
         return cache(stay.cache).position(stay.ledger, stay.entry).set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, stay.size);
     }
 
-    /** Whether the part has the rows that a part shall have. The lock is held. */
+    /** Returns whether the part has reached its number of rows. The caller holds the lock. */
     public boolean partIsFull() {
         return rowsOfPart >= rotateRows;
     }
 
-    /** Ends the part behind the last row. The lock is held. */
+    /** Ends the part after the last row. The caller holds the lock. */
     public void endPart() {
         rowsOfPart = 0;
         if (chunk != sink) {
@@ -204,7 +206,7 @@ public final class Trace {
         }
     }
 
-    /** Ends the trace behind the last row; the broker runs on unrecorded. The lock is held. */
+    /** Ends the trace after the last row; the broker runs on unrecorded. The caller holds the lock. */
     public void end(String why) {
         if (on) {
             awaitBuffer();
@@ -216,7 +218,7 @@ public final class Trace {
         }
     }
 
-    /** From here on no row is dropped for want of a buffer: the last rows of a trace are worth waiting for. */
+    /** Waits until a buffer is free, so that the last rows of a trace are not dropped. */
     public void awaitBuffer() {
         while (on && chunk == sink) {
             refill(buffers.now());
@@ -224,19 +226,19 @@ public final class Trace {
         }
     }
 
-    /** Why the trace ended; null while it goes on. */
+    /** Returns the reason for which the trace ended, or null while it is recorded. */
     String ended() {
         return ended;
     }
 
-    /** The rows that were dropped, as stretches of seq from first to last. */
+    /** Returns the dropped rows as ranges of seq from first to last. */
     List<long[]> missing() {
         synchronized (missing) {
             return List.copyOf(missing);
         }
     }
 
-    /** The next rows to write; null where none came within a second. */
+    /** Returns the next rows to write, or null if none arrive within a second. */
     Chunk take() throws InterruptedException {
         Chunk next = buffers.take();
         if (next == null && lock.tryLock()) {
@@ -252,12 +254,12 @@ public final class Trace {
         return next;
     }
 
-    /** Gives a buffer back. */
+    /** Returns a written buffer to the pool. */
     void written(Chunk done) {
         buffers.giveBack(done);
     }
 
-    /** The writer cannot go on: the broker's threads must not wait for it. */
+    /** Ends the trace because the writer cannot continue; the broker's threads must not wait for it. */
     void fail(String why) {
         ended = why;
         on = false;
@@ -268,7 +270,7 @@ public final class Trace {
         return drops ? buffers.now() : buffers.await(this::on);
     }
 
-    /** Goes on in another buffer; null: rows are dropped from now on. */
+    /** Continues in another buffer. If it is null, rows are dropped from now on. */
     private void refill(Chunk next) {
         if (chunk == sink && sink.rows > 0) {
             dropped(seq - sink.rows, seq - 1);

@@ -15,18 +15,18 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * Puts the hooks into one class, and counts.
+ * Puts the hooks into one class and counts the sites.
  *
- * <p>A hook is a static call in a straight line: no branch is added to a released method, so its stack maps stay right. A
- * method that is wrapped gets another name, and its own one goes to a method that calls it.
+ * <p>A hook is a static call in straight-line code: no branch is added to a released method, so its stack maps stay
+ * valid. A wrapped method is renamed, and a new method with the original name calls it.
  */
 final class Weaver {
     private static final int API = Opcodes.ASM9;
 
-    /** What is not done at an instruction. */
+    /** The kinds of change that do not belong to an instruction. */
     private static final Set<Site.What> UNSITED = Set.of(Site.What.FIELD, Site.What.WRAP);
 
-    /** A class with its hooks, and each site that is there more or less often than it should. */
+    /** A class with its hooks, and each site whose count differs from the expected one. */
     record Woven(byte[] file, List<String> differences) { }
 
     private final String owner;
@@ -42,7 +42,7 @@ final class Weaver {
         this.classes = classes;
     }
 
-    /** The class with its hooks. */
+    /** Returns the class with its hooks. */
     Woven weave(byte[] file) {
         ClassReader reader = new ClassReader(file);
         ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
@@ -56,7 +56,7 @@ final class Weaver {
         return new Woven(writer.toByteArray(), differences);
     }
 
-    /** Counts a site; whether its hook goes there. */
+    /** Counts a site and returns whether its hook goes there. */
     private boolean counted(Site site) {
         int count = counts.merge(site, 1, Integer::sum);
         return site.what() != Site.What.FIRST || count == 1;
@@ -96,7 +96,7 @@ final class Weaver {
             return here.isEmpty() ? next : new Method(next, access, desc, here);
         }
 
-        /** A method that begins with the hook, calls the one that had its name, and ends with the other hook. */
+        /** Adds a method that calls the first hook, the renamed original method, and then the other hook. */
         private void wrap(Site site, int access, String name, String desc) {
             int outside = access & ~Opcodes.ACC_SYNCHRONIZED;
             Type[] taken = Type.getArgumentTypes(desc);
@@ -139,7 +139,7 @@ final class Weaver {
             code.visitMethodInsn(Opcodes.INVOKESTATIC, hook.substring(0, dot), hook.substring(dot + 1), hookDesc, false);
         }
 
-        /** The type of a variable as stack maps name it. */
+        /** Returns the type of a variable as stack maps name it. */
         private static Object verified(Type type) {
             return switch (type.getSort()) {
                 case Type.LONG -> Opcodes.LONG;
@@ -252,23 +252,23 @@ final class Weaver {
         }
     }
 
-    /** The static methods of a class of hooks, which is not loaded for that. */
+    /** Returns the static methods of a class of hooks without loading the class. */
     private Set<String> methodsOf(String hookClass) {
         return hooks.computeIfAbsent(hookClass, name -> {
-            Set<String> found = new HashSet<>();
+            Set<String> methods = new HashSet<>();
             byte[] file = Classes.of(Weaver.class.getClassLoader()).find(name);
             if (file != null) {
                 new ClassReader(file).accept(new ClassVisitor(API) {
                     @Override
                     public MethodVisitor visitMethod(int access, String method, String desc, String s, String[] e) {
                         if ((access & Opcodes.ACC_STATIC) != 0) {
-                            found.add(method + desc);
+                            methods.add(method + desc);
                         }
                         return null;
                     }
                 }, ClassReader.SKIP_CODE);
             }
-            return found;
+            return methods;
         });
     }
 }

@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** XXH64 with the seed 42, as Spark's {@code xxhash64}: so a key can be looked up in a trace by its name. */
+/** XXH64 with the seed 42, as Spark's {@code xxhash64}, so that a key's name can be looked up in a trace. */
 public final class XxHash64 {
     private static final long SEED = 42;
     private static final long P1 = 0x9E3779B185EBCA87L;
@@ -17,7 +17,7 @@ public final class XxHash64 {
 
     private XxHash64() { }
 
-    /** The hash of some bytes. */
+    /** Returns the hash of the bytes. */
     public static long of(byte[] bytes) {
         int at = 0;
         long hash;
@@ -40,9 +40,9 @@ public final class XxHash64 {
         return finished(bytes, at, hash + bytes.length);
     }
 
-    private static long finished(byte[] bytes, int from, long begun) {
+    private static long finished(byte[] bytes, int from, long initial) {
         int at = from;
-        long hash = begun;
+        long hash = initial;
         for (; at <= bytes.length - 8; at += 8) {
             hash = Long.rotateLeft(hash ^ round(0, (long) LONGS.get(bytes, at)), 27) * P1 + P4;
         }

@@ -22,28 +22,28 @@ import org.apache.kafka.streams.kstream.KTable;
 import org.apache.kafka.streams.kstream.TimeWindows;
 
 /**
- * A KRaft broker and a Kafka Streams application in one process: counts by key, counts by window, a table with tombstones,
- * and what joins them, all behind a record cache that is too small.
+ * A KRaft broker and a Kafka Streams application in one process. The application counts by key and by window, keeps a
+ * table with tombstones and joins them, all behind a record cache that is too small.
  *
  * <p>Arguments {@code name=value}: {@code folder}, {@code port}, {@code messages}, {@code cache}, {@code threads}.
  */
 public final class Application {
     private Application() { }
 
-    /** Sends the messages, waits until all were processed, ends; status 1 where they were not. */
+    /** Sends the messages, waits until all are processed, and exits with status 1 if some are not. */
     public static void main(String[] arguments) throws Exception {
-        Map<String, String> told = new HashMap<>();
+        Map<String, String> options = new HashMap<>();
         for (String argument : arguments) {
             String[] pair = argument.split("=", 2);
-            told.put(pair[0], pair[1]);
+            options.put(pair[0], pair[1]);
         }
-        KafkaRaftServer server = new KafkaRaftServer(KafkaConfig.fromProps(broker(told)), Time.SYSTEM);
+        KafkaRaftServer server = new KafkaRaftServer(KafkaConfig.fromProps(broker(options)), Time.SYSTEM);
         server.startup();
-        String address = "127.0.0.1:" + told.get("port");
-        long messages = Long.parseLong(told.get("messages"));
+        String address = "127.0.0.1:" + options.get("port");
+        long messages = Long.parseLong(options.get("messages"));
         AtomicLong processed = new AtomicLong();
         boolean all;
-        try (KafkaStreams streams = new KafkaStreams(topology(processed).build(), settings(told, address))) {
+        try (KafkaStreams streams = new KafkaStreams(topology(processed).build(), settings(options, address))) {
             send(address, 1);
             streams.start();
             send(address, messages);
@@ -54,22 +54,22 @@ public final class Application {
         System.exit(all ? 0 : 1);
     }
 
-    /** What the broker is set to; the folder was formatted before. */
-    private static Properties broker(Map<String, String> told) throws Exception {
+    /** Returns the properties of the broker, whose folder is already formatted. */
+    private static Properties broker(Map<String, String> options) throws Exception {
         Properties properties = new Properties();
-        try (var in = java.nio.file.Files.newInputStream(Path.of(told.get("folder"), "server.properties"))) {
+        try (var in = java.nio.file.Files.newInputStream(Path.of(options.get("folder"), "server.properties"))) {
             properties.load(in);
         }
         return properties;
     }
 
-    private static Properties settings(Map<String, String> told, String address) {
+    private static Properties settings(Map<String, String> options, String address) {
         Properties properties = new Properties();
         properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "recorded");
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, address);
-        properties.put(StreamsConfig.STATE_DIR_CONFIG, Path.of(told.get("folder"), "state").toString());
-        properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, told.get("cache"));
-        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, told.get("threads"));
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, Path.of(options.get("folder"), "state").toString());
+        properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, options.get("cache"));
+        properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, options.get("threads"));
         properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "500");
         properties.put(StreamsConfig.DEFAULT_KEY_SERDE_CLASS_CONFIG, Serdes.StringSerde.class);
         properties.put(StreamsConfig.DEFAULT_VALUE_SERDE_CLASS_CONFIG, Serdes.StringSerde.class);
@@ -82,7 +82,7 @@ public final class Application {
         KStream<String, String> events = builder.stream("events");
         KTable<String, Long> counts = events.peek((key, value) -> processed.incrementAndGet()).groupByKey().count();
         events.groupByKey().windowedBy(TimeWindows.ofSizeWithNoGrace(Duration.ofSeconds(1))).count();
-        // A table from which every seventh value deletes its key.
+        // In this table, every seventh value deletes its key.
         KTable<String, String> last = events.groupByKey().aggregate(
                 () -> "", (key, value, before) -> value.endsWith("7") ? null : value);
         counts.join(last, (count, value) -> value + count).toStream()
@@ -96,7 +96,7 @@ public final class Application {
         try (KafkaProducer<String, String> producer =
                 new KafkaProducer<>(properties, new StringSerializer(), new StringSerializer())) {
             for (long i = 0; i < messages; i++) {
-                // Some keys come often, most seldom.
+                // A few keys occur often; most keys are rare.
                 long key = i % 3 == 0 ? i % 17 : i * 2_654_435_761L % 1_999;
                 producer.send(new ProducerRecord<>("events", "key-" + Math.abs(key), "value-" + i % 100));
             }

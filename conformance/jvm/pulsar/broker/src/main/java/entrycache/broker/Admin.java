@@ -6,7 +6,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 
-/** The three calls of the broker's admin interface that are needed here. */
+/** The three calls of the broker's admin interface that the clients use. */
 final class Admin {
     private final String web;
     private final HttpClient http = HttpClient.newHttpClient();

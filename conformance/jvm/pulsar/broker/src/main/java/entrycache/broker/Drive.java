@@ -10,22 +10,22 @@ import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.client.api.SubscriptionType;
 
 /**
- * Real clients of a local broker: one that reads the tail, one that reads it by keys, some that come late and catch up,
- * messages that are refused and come again; topics that are unloaded, and deleted, while the broker runs.
+ * Real clients of a local broker. One consumer reads the tail, one reads it by keys, and some start late and catch up.
+ * Some messages are refused and redelivered, and topics are unloaded and deleted while the broker runs.
  *
- * <p>Arguments {@code name=value}; see {@link Plan}. A line a second says how far it is.
+ * <p>Arguments {@code name=value}; see {@link Plan}. Prints its progress once a second.
  */
 public final class Drive {
     private Drive() { }
 
-    /** Sends and receives all messages; status 1 where not all came. */
+    /** Sends and receives all messages; exits with status 1 if not all arrived. */
     public static void main(String[] arguments) throws Exception {
-        Map<String, String> told = new HashMap<>();
+        Map<String, String> options = new HashMap<>();
         for (String argument : arguments) {
             String[] pair = argument.split("=", 2);
-            told.put(pair[0], pair[1]);
+            options.put(pair[0], pair[1]);
         }
-        Plan plan = Plan.of(told);
+        Plan plan = Plan.of(options);
         boolean all;
         try (PulsarClient client = PulsarClient.builder().serviceUrl(plan.service()).statsInterval(0, TimeUnit.SECONDS)
                 .build()) {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.pulsar.client.api.Producer;
 import org.apache.pulsar.client.api.PulsarClientException;
 
-/** Sends the messages of a plan, a topic after the other, at its rate. */
+/** A thread that sends the messages of a plan at its rate, one topic after the other. */
 final class Sending extends Thread {
     private final List<Producer<byte[]>> producers;
     private final Plan plan;
@@ -46,7 +46,7 @@ final class Sending extends Thread {
         }
     }
 
-    /** Waits until so many were sent. */
+    /** Waits until that many messages are sent. */
     void await(long count) throws InterruptedException {
         long said = 0;
         while (isAlive() && sent.get() < count) {

@@ -16,7 +16,7 @@ import org.apache.pulsar.client.api.PulsarClientException;
 import org.apache.pulsar.client.api.SubscriptionInitialPosition;
 import org.apache.pulsar.client.api.SubscriptionType;
 
-/** The consumers of one subscription; some messages they refuse once, so that they come again. */
+/** The consumers of one subscription. They refuse some messages once, so that the broker redelivers them. */
 final class Subscribers implements MessageListener<byte[]> {
     private final ConsumerBuilder<byte[]> builder;
     private final int consumers;
@@ -33,7 +33,7 @@ final class Subscribers implements MessageListener<byte[]> {
                 .subscriptionInitialPosition(SubscriptionInitialPosition.Earliest);
     }
 
-    /** Makes the subscription and leaves. */
+    /** Creates the subscription and closes its consumer. */
     void subscribeOnly() throws PulsarClientException {
         builder.clone().receiverQueueSize(1).subscribe().close();
     }

@@ -20,20 +20,20 @@ public final class EntrycacheCounts {
 
     private EntrycacheCounts() { }
 
-    /** The count of an entry; null: it has none. */
+    /** Returns the count of an entry, or {@link Column#NULL} if it has none. */
     public static long of(ReferenceCountedEntry entry) {
         EntryReadCountHandler count = entry == null ? null : entry.getReadCountHandler();
         return count == null ? Column.NULL : count.getExpectedReadCount();
     }
 
-    /** From here on the count is that of a cached entry. */
+    /** Links the count to a cached entry. */
     public static void begins(ReferenceCountedEntry entry, Stay stay) {
         if (entry.getReadCountHandler() instanceof EntryReadCountHandlerImpl count) {
             STAY.set(count, (Object) stay);
         }
     }
 
-    /** An entry is let go of by the last who held it. */
+    /** Marks an entry as read when its last holder releases it. */
     public static void release(EntryReadCountHandler count, EntryImpl entry) {
         Context here = Context.here();
         Object outer = here.releases;
@@ -45,7 +45,7 @@ public final class EntrycacheCounts {
         }
     }
 
-    /** A count falls. */
+    /** Decrements a count and writes its row. */
     public static int down(AtomicIntegerFieldUpdater<?> updater, Object handler) {
         TRACE.lock();
         try {
@@ -85,7 +85,10 @@ public final class EntrycacheCounts {
         }
     }
 
-    /** A removal was told, of a call or of none; now the count that the copy read on its way. */
+    /**
+     * Writes the row for the count that the copy released during a removal, after the row of the removal. `call` is
+     * null if no call removed it.
+     */
     public static void left(Context here, Stay stay, long call) {
         if (here.leftCount != Column.NULL) {
             row(stay, Cause.REMOVED, here.leftCount).set(Column.CALL_ID, call);
@@ -97,7 +100,7 @@ public final class EntrycacheCounts {
         return TRACE.row(Op.READ_DONE).cause(cause).stay(stay).set(Column.EXPECTED_READS, count);
     }
 
-    /** A count grows by one. */
+    /** Increments a count and writes its row. */
     @SuppressWarnings("unchecked")
     public static int up(AtomicIntegerFieldUpdater<?> updater, Object handler) {
         TRACE.lock();

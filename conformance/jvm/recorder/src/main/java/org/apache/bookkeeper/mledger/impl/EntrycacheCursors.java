@@ -18,7 +18,7 @@ import org.apache.bookkeeper.mledger.ManagedCursor;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.impl.cache.EntryCache;
 
-/** Hooks of the container of active cursors, of added entries that are not cached, and of who reads. */
+/** Hooks of the container of active cursors, of added entries that are not cached, and of the readers. */
 public final class EntrycacheCursors {
     private static final Trace TRACE = Recorder.trace();
     private static final VarHandle NAME =
@@ -27,7 +27,7 @@ public final class EntrycacheCursors {
 
     private EntrycacheCursors() { }
 
-    /** add, with its lock held, looks whether the cursor is there. */
+    /** Looks up the cursor for {@code add}, which holds its lock, and writes CURSOR_ADD. */
     public static Object add(ConcurrentMap<?, ?> cursors, Object name, ActiveManagedCursorContainerImpl container,
             ManagedCursor cursor, Position position) {
         String cache = cursor.getManagedLedger().getName();
@@ -36,23 +36,28 @@ public final class EntrycacheCursors {
         return cursors.get(name);
     }
 
-    /** updateCursor, with its lock held, looks for the cursor. */
+    /**
+     * Looks up the cursor for {@code updateCursor}, which holds its lock, and writes CURSOR_MOVE if the cursor is
+     * present.
+     */
     public static Object move(ConcurrentMap<?, ?> cursors, Object name, ActiveManagedCursorContainerImpl container,
             Position position) {
-        Object found = cursors.get(name);
-        if (found != null) {
+        Object known = cursors.get(name);
+        if (known != null) {
             row(Op.CURSOR_MOVE, (String) (Object) NAME.get(container), (String) name, position);
         }
-        return found;
+        return known;
     }
 
-    /** removeCursor, with its lock held, takes the cursor out. */
+    /**
+     * Removes the cursor for {@code removeCursor}, which holds its lock, and writes CURSOR_REMOVE if it was present.
+     */
     public static Object remove(ConcurrentMap<?, ?> cursors, Object name, ActiveManagedCursorContainerImpl container) {
-        Object found = cursors.remove(name);
-        if (found != null) {
+        Object known = cursors.remove(name);
+        if (known != null) {
             row(Op.CURSOR_REMOVE, (String) (Object) NAME.get(container), (String) name, null);
         }
-        return found;
+        return known;
     }
 
     private static void row(Op op, String cache, String cursor, Position position) {
@@ -69,7 +74,7 @@ public final class EntrycacheCursors {
         }
     }
 
-    /** OpAddEntry asks whether anybody would read the entry: SKIP where nobody would. */
+    /** Returns whether any cursor would read the entry that OpAddEntry adds; writes SKIP if none would. */
     public static boolean wanted(ManagedLedgerImpl ledger, OpAddEntry add) {
         boolean wanted = ledger.shouldCacheAddedEntry();
         if (!wanted && add.ledger != null) {
@@ -87,7 +92,7 @@ public final class EntrycacheCursors {
         return wanted;
     }
 
-    /** A cursor asks again for a position. */
+    /** Replays a position for a cursor. */
     public static void replay(ManagedLedgerImpl ledger, Position position, ReadEntryCallback callback, Object context,
             ManagedCursorImpl cursor) {
         Context here = Context.here();
@@ -101,7 +106,7 @@ public final class EntrycacheCursors {
         }
     }
 
-    /** The ledger of a position has to be opened first: the read goes on when it is, with what this thread knows. */
+    /** Continues a read once its ledger is open, with the context of the calling thread. */
     public static <T> CompletableFuture<Void> opened(CompletableFuture<T> ledger, Consumer<T> read) {
         String cursor = Context.here().cursor;
         if (!Context.here().replays) {
@@ -122,7 +127,9 @@ public final class EntrycacheCursors {
         });
     }
 
-    /** What a read from storage asks, on the thread that then fills, for the count of its fills. */
+    /**
+     * Returns a supplier that also sets the cursor of the fills; a read from storage calls it on the thread that fills.
+     */
     private static IntSupplier filling(IntSupplier expected, String cursor) {
         return () -> {
             Context here = Context.here();
@@ -132,7 +139,7 @@ public final class EntrycacheCursors {
         };
     }
 
-    /** A cursor reads on. */
+    /** Reads entries for a cursor. */
     public static void read(EntryCache cache, ReadHandle handle, long first, long last, IntSupplier expected,
             ReadEntriesCallback callback, Object context, OpReadEntry by) {
         Context here = Context.here();

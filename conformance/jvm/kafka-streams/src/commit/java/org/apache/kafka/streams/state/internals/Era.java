@@ -8,9 +8,9 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.KeyValueStore;
 
-/** The classes of 4.3, where they are shaped otherwise than those before. */
+/** The adapter's code for classes that differ between 4.3 and the releases before it. */
 final class Era {
-    /** The call that writes a store's cache through. */
+    /** The released method that flushes the cache of a store. */
     static final String FLUSH = "CachingKeyValueStore.commit";
 
     private Era() {}

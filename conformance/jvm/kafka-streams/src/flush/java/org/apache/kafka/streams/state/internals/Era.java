@@ -7,9 +7,9 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.KeyValueStore;
 
-/** The classes of 3.9 and 4.0, where they are shaped otherwise than those of 4.3. */
+/** The adapter's code for classes that differ between 3.9 or 4.0 and release 4.3. */
 final class Era {
-    /** The call that writes a store's cache through. */
+    /** The released method that flushes the cache of a store. */
     static final String FLUSH = "CachingKeyValueStore.flush";
 
     private Era() {}

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 
-/** Level {@code cache}: what changes a thread cache. */
+/** The operations of level {@code cache} that change a thread cache. */
 final class CacheOps {
     private static final Field TOTAL = Reflection.field(ThreadCache.class, "sizeInBytes");
 
@@ -88,7 +88,10 @@ final class CacheOps {
         return new JsonObject();
     }
 
-    /** The thread cache has no such call; this is one turn of its maybeEvict, which adds up what evict has changed. */
+    /**
+     * Performs one iteration of maybeEvict, which adds up the changes of evict, because the thread cache has no such
+     * method.
+     */
     private static JsonObject evict(KafkaRun run, Args step) {
         NamedCache named = LookOps.named(run, step);
         if (named != null) {

@@ -11,7 +11,7 @@ import org.apache.kafka.streams.kstream.internals.Change;
 import org.apache.kafka.streams.processor.StateStoreContext;
 import org.apache.kafka.streams.processor.api.Record;
 
-/** A caching store over a store in memory, and what runs where its entries are forwarded downstream. */
+/** A caching store over an in-memory store, and the steps to run when its entries are forwarded downstream. */
 final class CachedStore {
     final InMemoryKeyValueStore inner;
     final CachingKeyValueStore caching;

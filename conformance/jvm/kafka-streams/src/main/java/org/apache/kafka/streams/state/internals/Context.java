@@ -10,7 +10,7 @@ import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.internals.InternalProcessorContext;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
 
-/** What a caching store asks of the task it runs in: the thread cache, and the record at hand. */
+/** The parts of a task that a caching store uses: the thread cache and the current record. */
 final class Context implements InvocationHandler {
     /** The task of all stores and namespaces. */
     static final TaskId TASK = new TaskId(0, 0);

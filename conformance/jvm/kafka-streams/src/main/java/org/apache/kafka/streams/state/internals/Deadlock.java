@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Threads that wait for one another for ever, as the JVM finds them, in words. */
+/** The threads that the JVM reports as deadlocked, described in words. */
 final class Deadlock {
     private static final String PACKAGE = Deadlock.class.getPackageName();
 
@@ -21,22 +21,24 @@ final class Deadlock {
 
     private Deadlock() {}
 
-    /** Who waits for what, and who has it; null where no thread waits in a ring. */
+    /**
+     * Returns a description of the threads that wait for one another and their locks, or null if there is no deadlock.
+     */
     static String found() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long[] stuck = threads.findDeadlockedThreads();
-        if (stuck == null) {
+        long[] deadlocked = threads.findDeadlockedThreads();
+        if (deadlocked == null) {
             return null;
         }
         Deadlock deadlock = new Deadlock();
-        List<ThreadInfo> waiting = Arrays.stream(threads.getThreadInfo(stuck, true, true))
+        List<ThreadInfo> waiting = Arrays.stream(threads.getThreadInfo(deadlocked, true, true))
                 .filter(each -> each != null)
                 .sorted(Comparator.comparing(ThreadInfo::getThreadName))
                 .toList();
-        return "deadlock: " + waiting.stream().map(deadlock::told).collect(Collectors.joining("; "));
+        return "deadlock: " + waiting.stream().map(deadlock::describe).collect(Collectors.joining("; "));
     }
 
-    private String told(ThreadInfo thread) {
+    private String describe(ThreadInfo thread) {
         String has = Arrays.stream(thread.getLockedMonitors())
                 .filter(each -> each.getClassName().startsWith(PACKAGE))
                 .sorted(Comparator.comparingInt(MonitorInfo::getLockedStackDepth).reversed())
@@ -48,7 +50,7 @@ final class Deadlock {
                 + thread.getLockOwnerName() + " has";
     }
 
-    /** The released methods that the thread is in, the outermost first. */
+    /** Returns the released methods on the stack of the thread, the outermost first. */
     private static String calls(ThreadInfo thread) {
         List<String> calls = Arrays.stream(thread.getStackTrace())
                 .filter(each -> each.getClassName().matches(".*\\.(ThreadCache|NamedCache)"))
@@ -58,7 +60,7 @@ final class Deadlock {
         return String.join(" > ", calls);
     }
 
-    /** A lock by its class and a number, the first that is told of being the first. */
+    /** Returns the lock's class and a number; locks are numbered in the order in which they are described. */
     private String name(LockInfo lock) {
         String simple = lock.getClassName().substring(lock.getClassName().lastIndexOf('.') + 1);
         return names.computeIfAbsent(lock.getIdentityHashCode(), hash -> simple + " #" + (names.size() + 1));

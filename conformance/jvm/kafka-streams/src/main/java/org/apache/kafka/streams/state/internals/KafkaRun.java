@@ -17,11 +17,11 @@ import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
- * One run: a released thread cache, the stores above it, and the calls back that a step brings about.
+ * One run: a released thread cache, the stores above it, and the callbacks that a step causes.
  *
- * <p>A step is performed by the released code; so is a step inside a call back, whose outcome goes into the record of
- * that call. What a step answers besides its outcome is the list of all calls that began during it. The clients of a
- * history share one run.
+ * <p>The released code performs each step. It also performs the steps inside a callback, whose outcomes go into the
+ * record of that callback. Besides its outcome, a step answers the list of all callbacks that began during it. The
+ * clients of a history share one run.
  */
 final class KafkaRun {
     static final Map<String, Operation<KafkaRun>> OPERATIONS = KafkaStreamsAdapter.all().stream()
@@ -34,7 +34,7 @@ final class KafkaRun {
     private final long reentryBudget;
     private final ThreadLocal<Calls> calls = ThreadLocal.withInitial(Calls::new);
 
-    /** What was called during the step that a thread is in. */
+    /** The callbacks during the current step of a thread. */
     private static final class Calls {
         final JsonArray flushed = new JsonArray();
         final JsonArray forwarded = new JsonArray();
@@ -48,12 +48,15 @@ final class KafkaRun {
         reentryBudget = config.number("reentry_budget", 8);
     }
 
-    /** A name of the protocol as the released code wants it, with a task before the first hyphen; a store's is made so. */
+    /**
+     * Returns the namespace as the released code expects it, with a task before the first hyphen, as in the name of a
+     * store.
+     */
     static String namespace(Args step) {
         return ThreadCache.nameSpaceFromTaskIdAndStore(Context.TASK.toString(), step.text("ns"));
     }
 
-    /** A step of the run, with what was called during it. */
+    /** Performs a step and returns its outcome with the callbacks during it. */
     JsonObject step(Args step) {
         Calls during = new Calls();
         calls.set(during);
@@ -72,13 +75,13 @@ final class KafkaRun {
         }
     }
 
-    /** A listener was called: written down at once; its steps run unless it is to fail or the budget is used up. */
+    /** Records a call of a listener. Its steps run unless the listener must fail or the budget is used up. */
     void flushed(JsonObject call, JsonArray steps, boolean fails) {
         calls.get().flushed.add(call);
         called(call, steps, fails);
     }
 
-    /** An entry was forwarded downstream. */
+    /** Records that an entry was forwarded downstream. */
     void forwarded(JsonObject call, JsonArray steps) {
         calls.get().forwarded.add(call);
         called(call, steps, false);
@@ -121,12 +124,12 @@ final class KafkaRun {
         return outcome;
     }
 
-    /** What a listener throws that is told to fail. */
+    /** The exception of a listener that must fail. */
     private static final class ListenerFailed extends RuntimeException {
         private static final long serialVersionUID = 1;
 
         ListenerFailed() {
-            super("the listener was told to fail", null, false, false);
+            super("the listener failed as requested", null, false, false);
         }
     }
 }

@@ -6,14 +6,14 @@ import java.io.UncheckedIOException;
 
 /** The process that serves the record cache of a Kafka Streams release. */
 public final class KafkaStreamsDriver {
-    /** Listeners and forwards call back into the cache, level upon level. */
+    /** The stack size of the thread that serves; listeners and forwards call back into the cache recursively. */
     private static final long STACK_BYTES = 1L << 29;
 
     private static volatile int status = 1;
 
     private KafkaStreamsDriver() {}
 
-    /** Ends with the input, whatever a thread of the watchdog or of a released class still does. */
+    /** Exits when the input ends, even if a thread of the watchdog or of a released class still runs. */
     public static void main(String[] arguments) throws InterruptedException {
         Watchdog.INSTANCE.watch(Server::giveUp);
         Thread serving = new Thread(null, () -> serve(arguments), "serving", STACK_BYTES);

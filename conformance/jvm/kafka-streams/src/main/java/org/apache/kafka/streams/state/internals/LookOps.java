@@ -18,7 +18,10 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.internals.ThreadCache.MemoryLRUCacheBytesIterator;
 
-/** Level {@code cache}: what looks at a thread cache. Sizes and orders are read from fields, which marks nothing. */
+/**
+ * The operations of level {@code cache} that query a thread cache. Sizes and orders are read from fields, which changes
+ * no state.
+ */
 final class LookOps {
     private static final Field CACHES = Reflection.field(ThreadCache.class, "caches");
     private static final Field NODES = Reflection.field(NamedCache.class, "cache");
@@ -37,7 +40,7 @@ final class LookOps {
                 new Operation<>("metrics", "counters of ThreadCache, or counters and fields of NamedCache", LookOps::metrics));
     }
 
-    /** The cache of a namespace, if it exists. */
+    /** Returns the cache of a namespace, or null if it does not exist. */
     static NamedCache named(KafkaRun run, Args step) {
         synchronized (run.cache) {
             return caches(run).get(namespace(step));
@@ -84,10 +87,10 @@ final class LookOps {
     private static JsonObject usage(KafkaRun run, Args step) {
         boolean one = step.has("ns");
         NamedCache named = one ? named(run, step) : null;
-        Collection<NamedCache> looked = one ? (named == null ? List.of() : List.of(named)) : caches(run).values();
+        Collection<NamedCache> queried = one ? (named == null ? List.of() : List.of(named)) : caches(run).values();
         JsonObject outcome = new JsonObject();
-        outcome.addProperty("entries", looked.stream().mapToLong(each -> nodes(each).size()).sum());
-        outcome.addProperty("bytes", looked.stream().mapToLong(LookOps::bytes).sum());
+        outcome.addProperty("entries", queried.stream().mapToLong(each -> nodes(each).size()).sum());
+        outcome.addProperty("bytes", queried.stream().mapToLong(LookOps::bytes).sum());
         if (!one) {
             outcome.addProperty("tracked", run.cache.sizeBytes());
         }
@@ -120,7 +123,10 @@ final class LookOps {
         return keys;
     }
 
-    /** The list as it is linked; a list that is longer than the cache has a ring, and ends at that length. */
+    /**
+     * Returns the keys in the order of the linked list, and stops after one more key than the cache has, because a
+     * longer list is a cycle.
+     */
     private static JsonArray leastRecentLast(NamedCache named) {
         JsonArray keys = new JsonArray();
         NamedCache.LRUNode node = named.head();

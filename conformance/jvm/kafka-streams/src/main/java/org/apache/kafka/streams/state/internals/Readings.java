@@ -4,7 +4,7 @@ import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Map;
 
-/** What the releases do otherwise than the protocol promises: named variants, each with the findings it stands for. */
+/** The named variants in which the releases differ from the protocol, each with the findings that it stands for. */
 final class Readings {
     private static final Map<String, String> VARIANTS = Map.of(
             "undelivered_eviction", "lost",
@@ -26,7 +26,7 @@ final class Readings {
             "limits.concurrent_clear", "kafka-close-drifts-total",
             "limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts");
 
-    /** What is kept out of histories. */
+    /** The limits of the steps in histories. */
     private static final List<String> LIMITS = List.of(
             "concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads");
 

@@ -2,7 +2,7 @@ package org.apache.kafka.streams.state.internals;
 
 import java.lang.reflect.Field;
 
-/** Fields of released classes that no method shows. */
+/** Access to fields of released classes that no method returns. */
 final class Reflection {
     private Reflection() {}
 

@@ -19,17 +19,17 @@ import org.apache.kafka.streams.state.Stores;
 import sun.reflect.ReflectionFactory;
 
 /**
- * What one thread gets of the cache of a whole client.
+ * The operation that computes the share of one thread in the cache of a whole client.
  *
- * <p>The client is made without its constructor, which would look for brokers; its topology is a real one, with a
- * global table or without.
+ * <p>The client is made without its constructor, which would connect to brokers. Its topology is a real one, with or
+ * without a global table.
  */
 final class ShareOps {
     private static final Field TOTAL = Reflection.field(KafkaStreams.class, "totalCacheSize");
     private static final Field TOPOLOGY = Reflection.field(KafkaStreams.class, "topologyMetadata");
     private static final Field BUILDER = Reflection.field(Topology.class, "internalTopologyBuilder");
 
-    /** The name begins with get in older releases. */
+    /** The method that computes the share; its name begins with get in older releases. */
     private static final Method SHARE = Stream.of(KafkaStreams.class.getDeclaredMethods())
             .filter(method -> method.getName().matches("(getC|c)acheSizePerThread"))
             .findFirst()

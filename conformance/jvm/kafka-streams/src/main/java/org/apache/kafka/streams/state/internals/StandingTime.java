@@ -3,7 +3,7 @@ package org.apache.kafka.streams.state.internals;
 import java.util.function.Supplier;
 import org.apache.kafka.common.utils.Time;
 
-/** A clock that stands still: the sensors of a cache ask for the time, and no answer shows it. */
+/** A clock that always reads the same. The sensors of a cache read it, but no answer shows it. */
 enum StandingTime implements Time {
     INSTANCE;
 

@@ -15,7 +15,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
 
-/** Level {@code store}: caching key-value stores over stores in memory, in the same thread cache. */
+/** The operations of level {@code store}: caching key-value stores over in-memory stores, in the same thread cache. */
 final class StoreOps {
     private StoreOps() {}
 
@@ -31,7 +31,7 @@ final class StoreOps {
                 new Operation<>("on_forward", "CachingKeyValueStore.setFlushListener", StoreOps::onForward));
     }
 
-    /** A store is there from the first step that names it. */
+    /** Returns the store of the step, and creates it at the first step that names it. */
     private static CachedStore store(KafkaRun run, Args step) {
         String name = step.text("store");
         CachedStore store = run.stores.get(name);

@@ -12,12 +12,15 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
 
-/** Keys, values and entries of the protocol as released objects, and back. */
+/** Conversions of keys, values and entries between the protocol and the released classes. */
 final class Values {
-    /** What an entry has where its put said nothing of it. */
+    /** The value of an entry's field that its put does not set. */
     static final int ABSENT = -1;
 
-    /** The same of its timestamp, which a record downstream must not have negative; no number of the protocol is it. */
+    /**
+     * The timestamp of an entry if its put sets none. A record downstream must not have a negative one, and the
+     * protocol has no such number.
+     */
     static final long NO_TIMESTAMP = Long.MAX_VALUE;
 
     private Values() {}

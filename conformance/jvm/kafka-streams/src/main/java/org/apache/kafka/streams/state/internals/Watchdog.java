@@ -7,19 +7,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Tells a step that never ends from a long one, by counters and by monitors, not by time.
+ * Distinguishes a step that never ends from a long one, by counters and monitors instead of time.
  *
- * <p>If, within one step, a thread cache counts a million evictions more, no put more, and has the same bytes as
- * before, then none of them took anything away: each entry has a size, and bytes grow by puts only. So nothing has
- * changed, and nothing will. Threads that wait for one another's monitors in a ring are found by the JVM.
+ * <p>A step never ends if its thread cache counts a million more evictions, no more puts and the same bytes as before:
+ * each entry has a size and only puts add bytes, so none of these evictions removed anything. The JVM finds threads
+ * that wait for one another's monitors.
  */
 final class Watchdog {
     static final Watchdog INSTANCE = new Watchdog();
 
-    private static final long LOOK_EVERY_MILLIS = 100;
+    private static final long CHECK_EVERY_MILLIS = 100;
     private static final long EVICTIONS_OF_NOTHING = 1_000_000;
 
-    /** What is watched: one step of one run. Each step is its own, also of the same run. */
+    /** One watched step of one run. Two steps of one run are two objects. */
     static final class Step {
         private final KafkaRun run;
 
@@ -35,10 +35,10 @@ final class Watchdog {
         }
 
         boolean showsNoEndSince(Counters earlier) {
-            return evicts - earlier.evicts >= EVICTIONS_OF_NOTHING && isAtRestSince(earlier);
+            return evicts - earlier.evicts >= EVICTIONS_OF_NOTHING && isUnchangedSince(earlier);
         }
 
-        boolean isAtRestSince(Counters earlier) {
+        boolean isUnchangedSince(Counters earlier) {
             return puts == earlier.puts && bytes == earlier.bytes;
         }
     }
@@ -57,18 +57,18 @@ final class Watchdog {
         steps.remove(step);
     }
 
-    /** Looks again and again, in a thread of its own. */
+    /** Starts a thread that checks the steps periodically. */
     void watch(Consumer<String> whenEndless) {
-        Thread watching = new Thread(() -> look(whenEndless), "watchdog");
+        Thread watching = new Thread(() -> check(whenEndless), "watchdog");
         watching.setDaemon(true);
         watching.start();
     }
 
-    private void look(Consumer<String> whenEndless) {
+    private void check(Consumer<String> whenEndless) {
         Map<Step, Counters> earlier = new HashMap<>();
         while (true) {
             try {
-                Thread.sleep(LOOK_EVERY_MILLIS);
+                Thread.sleep(CHECK_EVERY_MILLIS);
             } catch (InterruptedException e) {
                 return;
             }
@@ -80,7 +80,7 @@ final class Watchdog {
                 if (before != null && now.showsNoEndSince(before)) {
                     why = "the step does not end: " + (now.evicts - before.evicts)
                             + " evictions took nothing away, " + now.bytes + " bytes are left as they were";
-                } else if (before == null || !now.isAtRestSince(before)) {
+                } else if (before == null || !now.isUnchangedSince(before)) {
                     earlier.put(step, now);
                 }
             }

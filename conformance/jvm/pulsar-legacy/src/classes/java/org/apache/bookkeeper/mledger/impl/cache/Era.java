@@ -7,9 +7,9 @@ import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 import org.apache.bookkeeper.mledger.impl.PositionImpl;
 import org.apache.bookkeeper.mledger.Position;
 
-/** The classes of 3.3, where they are shaped otherwise than those of 4.0: positions are of one class. */
+/** The adapter's code for classes that differ between 3.3 and 4.0: in 3.3, positions are of one class. */
 final class Era {
-    /** The readings of the rules that the release has, where they are not the norm. */
+    /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = Map.of();
 
     /** The findings that a variant stands for. */

@@ -20,10 +20,10 @@ import org.apache.bookkeeper.mledger.impl.EntryImpl;
 import org.apache.commons.lang3.tuple.Pair;
 
 /**
- * One cache, looked up and removed from by position.
+ * The operations that look up and remove positions in one cache.
  *
- * <p>The released code does not refuse a negative size; the protocol does, so that argument is checked here. It throws
- * for a range whose first position is above its last; the protocol calls that range empty.
+ * <p>The released code accepts a negative size but the protocol refuses it, so this class checks that argument. The
+ * released code throws for a range whose first position is after its last; for the protocol that range is empty.
  */
 final class CacheOps {
     private CacheOps() {}
@@ -121,7 +121,7 @@ final class CacheOps {
         return run.leaving(() -> cache.invalidateAllEntries(ledger));
     }
 
-    /** Whoever uses the name next asks the manager for a cache anew. */
+    /** Removes the cache from the manager, so that the next use of its name asks the manager for a new cache. */
     private static JsonObject removeCache(LegacyRun run, Args step) {
         run.named(step);
         run.manager.removeEntryCache(step.text("cache"));

@@ -13,10 +13,10 @@ import java.util.List;
 import org.apache.commons.lang3.tuple.Pair;
 
 /**
- * Time, and what leaves by age or by size.
+ * The operations that advance time and evict entries by age or by size.
  *
- * <p>The released code takes a negative age; the protocol refuses it. It throws for a size pass without any cache; the
- * protocol calls that a pass that frees nothing.
+ * <p>The released code accepts a negative age, which the protocol refuses. The released code throws for a size pass
+ * without any cache; for the protocol that pass frees nothing.
  */
 final class EvictionOps {
     private EvictionOps() {}

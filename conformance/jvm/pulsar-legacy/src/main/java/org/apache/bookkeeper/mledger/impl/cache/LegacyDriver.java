@@ -7,7 +7,7 @@ import java.io.IOException;
 public final class LegacyDriver {
     private LegacyDriver() {}
 
-    /** Ends with the input: no thread of a released class may keep the process alive. */
+    /** Exits when the input ends, so that no thread of a released class keeps the process alive. */
     public static void main(String[] arguments) throws IOException {
         Server.main(arguments, LegacyAdapter::new);
         System.exit(0);

@@ -10,7 +10,7 @@ import java.util.List;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.Position;
 
-/** Reads through a cache. A hit is what was delivered and not asked of storage. */
+/** The operations that read through a cache. A hit is an entry that was delivered but not read from storage. */
 final class LegacyReadOps {
     private LegacyReadOps() {}
 

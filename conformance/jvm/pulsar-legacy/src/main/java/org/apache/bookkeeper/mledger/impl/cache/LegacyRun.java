@@ -16,14 +16,14 @@ import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 
 /** One run: a released cache manager with its caches. */
 final class LegacyRun {
-    /** The bytes of an entry that a read fetches from storage. */
+    /** The size in bytes of an entry that a read fetches from storage. */
     static final int STORED_BYTES = 100;
 
     private static final Field CACHES = Released.field(RangeEntryCacheManagerImpl.class, "caches");
     private static final Field POLICY = Released.field(RangeEntryCacheManagerImpl.class, "evictionPolicy");
     private static final Field PASSES = Released.field(ManagedLedgerFactoryImpl.class, "scheduledExecutor");
 
-    /** A cache and the map below it. */
+    /** A cache and its underlying map. */
     record Named(EntryCache cache, Range range) {}
 
     final ManagedLedgerFactoryImpl factory;
@@ -41,11 +41,11 @@ final class LegacyRun {
         factory = Neighbours.factory(settings, config.number("ttl_nanos", 1_000_000_000));
         Released.set(PASSES, factory, PassScheduler.over(passes));
         manager = Era.manager(factory);
-        // By name, so that caches of one size come out in that order: the policy's sort keeps it.
+        // Sorted by name, so that caches of equal size keep that order: the policy's sort is stable.
         Released.set(CACHES, manager, new ConcurrentSkipListMap<String, EntryCache>());
     }
 
-    /** The cache of the step. */
+    /** Returns the cache of the step. */
     Named named(Args step) {
         return caches.computeIfAbsent(step.text("cache"), name -> {
             EntryCache cache = manager.getEntryCache(Neighbours.ledger(name, factory));
@@ -53,13 +53,13 @@ final class LegacyRun {
         });
     }
 
-    /** The manager's caches, which a size pass chooses from. */
+    /** Returns the manager's caches, from which a size pass selects. */
     @SuppressWarnings("unchecked")
     Map<String, EntryCache> registered() {
         return (Map<String, EntryCache>) Released.get(CACHES, manager);
     }
 
-    /** What the manager gives a size pass to. */
+    /** Returns the policy that performs the manager's size passes. */
     EntryCacheEvictionPolicy policy() {
         return (EntryCacheEvictionPolicy) Released.get(POLICY, manager);
     }
@@ -73,7 +73,10 @@ final class LegacyRun {
         return new Storage(ledger, STORED_BYTES, payloads);
     }
 
-    /** What a call takes out, by the manager's own accounts: the released method answers nothing. */
+    /**
+     * Runs a call and returns the entries and bytes that it removed, from the manager's totals, because the released
+     * method returns nothing.
+     */
     JsonObject leaving(Runnable call) {
         long entries = factory.getMbean().getCacheEvictedEntriesCount();
         long bytes = manager.getSize();
@@ -81,7 +84,7 @@ final class LegacyRun {
         return amount(factory.getMbean().getCacheEvictedEntriesCount() - entries, bytes - manager.getSize());
     }
 
-    /** Clears all caches: the references to buffers that are left then. */
+    /** Clears all caches and returns the references to buffers that remain. */
     long leaked() {
         caches.values().forEach(named -> named.cache.clear());
         return payloads.held();

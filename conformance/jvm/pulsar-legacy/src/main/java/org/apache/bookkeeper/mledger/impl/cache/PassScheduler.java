@@ -8,10 +8,9 @@ import org.apache.bookkeeper.common.util.OrderedExecutor;
 import org.apache.bookkeeper.common.util.OrderedScheduler;
 
 /**
- * What the manager hands its size passes to: a scheduler made without its constructor, whose one thread is the calling
- * one.
+ * A scheduler for the manager's size passes that is made without its constructor and runs tasks on the calling thread.
  *
- * <p>A pass that has nothing to free throws. A scheduler's thread keeps that to itself, and so does this one.
+ * <p>A pass that has nothing to free throws. Like a scheduler's own thread, this scheduler discards that exception.
  */
 final class PassScheduler {
     private static final Field THREADS = Released.field(OrderedExecutor.class, "threads");
@@ -36,7 +35,7 @@ final class PassScheduler {
         try {
             pass.run();
         } catch (IllegalArgumentException e) {
-            // Preconditions.checkArgument in EntryCacheDefaultEvictionPolicy.doEviction.
+            // The exception is that of Preconditions.checkArgument in EntryCacheDefaultEvictionPolicy.doEviction.
         }
     }
 }

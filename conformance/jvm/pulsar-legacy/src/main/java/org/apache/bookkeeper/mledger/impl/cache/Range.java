@@ -9,15 +9,15 @@ import org.apache.bookkeeper.mledger.util.RangeCache;
 import org.apache.commons.lang3.tuple.Pair;
 
 /**
- * The released {@code RangeCache} of one cache. Its keys are {@code PositionImpl} in 3.3 and {@code Position} since 4.0,
- * so it is called without its type parameters.
+ * The released {@code RangeCache} of one cache. It is called without type parameters, because its keys are {@code
+ * PositionImpl} in 3.3 and {@code Position} since 4.0.
  */
 @SuppressWarnings({"rawtypes", "unchecked"})
 record Range(RangeCache released) {
     private static final Field ENTRIES_OF_CACHE = Released.field(RangeEntryCacheImpl.class, "entries");
     private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
 
-    /** That of a cache; a disabled cache has none: then an empty one that nothing ever enters. */
+    /** Returns the range of a cache. A disabled cache has none, so it gets an empty one that no entry enters. */
     static Range of(EntryCache cache) {
         return new Range(
                 cache instanceof RangeEntryCacheImpl
@@ -41,7 +41,7 @@ record Range(RangeCache released) {
         return released.removeRange((Comparable) first, (Comparable) last, lastInclusive);
     }
 
-    /** Ascending. Reads a field only. */
+    /** Returns the positions in ascending order. Reads a field only. */
     Collection<Position> positions() {
         return ((Map<Position, ?>) Released.get(ENTRIES, released)).keySet();
     }

@@ -8,9 +8,12 @@ import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
 
-/** The classes of 4.0.0: a read that waits for permits tries again and again, so nothing schedules for its limiter. */
+/**
+ * The adapter's code for the classes of 4.0.0: a read that waits for permits retries in a loop, so its limiter has no
+ * scheduler.
+ */
 final class Era {
-    /** The readings of the rules that the release has, where they are not the norm. */
+    /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = Map.of("single_lookup", "object");
 
     /** The findings that a variant stands for. */

@@ -8,9 +8,12 @@ import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
 
-/** The classes of 4.0.8: a read that waits for permits stands in a queue of its limiter, which has a scheduler. */
+/**
+ * The adapter's code for the classes of 4.0.8: a read that waits for permits waits in a queue of its limiter, which has
+ * a scheduler.
+ */
 final class Era {
-    /** The readings of the rules that the release has, where they are not the norm. */
+    /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = Map.of();
 
     /** The findings that a variant stands for. */

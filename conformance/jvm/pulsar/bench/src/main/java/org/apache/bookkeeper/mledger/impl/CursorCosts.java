@@ -12,10 +12,11 @@ import org.apache.bookkeeper.mledger.PositionFactory;
 import sun.misc.Unsafe;
 
 /**
- * What the released container of active cursors costs, in its own JVM.
+ * Measures the released container of active cursors in a JVM of its own.
  *
- * <p>Three lines a question on stdin: pattern and rounds; the entry of each cursor; moves as cursor:entry. One line an
- * answer on stdout: nanoseconds of processor time a turn, the median of the rounds, after one round that is not counted.
+ * <p>Each question is three lines on stdin: the pattern and the number of rounds, the entry of each cursor, and the
+ * moves as cursor:entry. Each answer is one line on stdout: the processor time of one move in nanoseconds, as the
+ * median of the rounds after one warm-up round.
  */
 public final class CursorCosts {
     private static final long LEDGER = 5;
@@ -35,8 +36,8 @@ public final class CursorCosts {
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null; line = in.readLine()) {
-            String[] asked = line.split(" ");
-            System.out.println(answer(asked[0], Integer.parseInt(asked[1]), in.readLine(), in.readLine()));
+            String[] question = line.split(" ");
+            System.out.println(answer(question[0], Integer.parseInt(question[1]), in.readLine(), in.readLine()));
             System.out.flush();
         }
     }
@@ -72,16 +73,16 @@ public final class CursorCosts {
         return nanos[rounds / 2] / turns.length;
     }
 
-    /** A container asks a cursor for its name: a released one, made without its constructor. */
+    /** Returns a released cursor made without its constructor; a container only reads its name. */
     private static ManagedCursor cursor(String name) throws ReflectiveOperationException {
         Field unsafe = Unsafe.class.getDeclaredField("theUnsafe");
         unsafe.setAccessible(true);
-        ManagedCursorImpl made =
+        ManagedCursorImpl released =
                 (ManagedCursorImpl) ((Unsafe) unsafe.get(null)).allocateInstance(ManagedCursorImpl.class);
         Field named = ManagedCursorImpl.class.getDeclaredField("name");
         named.setAccessible(true);
-        named.set(made, name);
-        return made;
+        named.set(released, name);
+        return released;
     }
 
     private void play(String pattern, int[] cursor, Position[] to) {

@@ -10,12 +10,13 @@ import org.apache.bookkeeper.mledger.PositionFactory;
 import sun.misc.Unsafe;
 
 /**
- * Plays random operations on the released containers of cursors and holds each answer to its definition: the rank of a
- * cursor is the number of tracked cursors at or before it, the slowest position the lowest tracked one.
+ * Plays random operations on the released containers of cursors and compares each answer with its definition. The rank
+ * of a cursor is the number of tracked cursors at or before it; the slowest position is the lowest tracked one.
  *
- * <p>Arguments: active or heap; seed; cases; random choices a case; cursors; positions; the limits, any of nulls, readd, ties.
- * A limit that is named is lifted. Without ties, each tracked cursor of the active container is moved, if only to where
- * it stands, before a look that follows a change. Prints one line of JSON.
+ * <p>Arguments: active or heap; the seed; the number of cases; the random choices of a case; the cursors; the
+ * positions; the limits, any of nulls, readd, ties. Naming a limit lifts it. Without ties, each tracked cursor of the
+ * active container is moved, at least to its own position, before a query that follows a change. Prints one line of
+ * JSON.
  */
 public final class ContainerCampaign {
     private static final int GONE = -2;
@@ -80,7 +81,7 @@ public final class ContainerCampaign {
         Runtime.getRuntime().halt(0);
     }
 
-    /** One case; what differs at its end, or null. */
+    /** Plays one case and returns its first difference, or null if there is none. */
     private String play(int steps) {
         container = isHeap ? new ManagedCursorContainerImpl() : new ActiveManagedCursorContainerImpl();
         Arrays.fill(stands, GONE);
@@ -115,7 +116,7 @@ public final class ContainerCampaign {
             }
             case 7, 8, 9, 10 -> {
                 if (!isHeap) {
-                    settle();
+                    refreshPositions();
                     played[3]++;
                     int rank = container.getNumberOfCursorsAtSamePositionOrBefore(cursors[cursor]);
                     if (rank != rank(cursor)) {
@@ -124,7 +125,7 @@ public final class ContainerCampaign {
                 }
             }
             case 11, 12 -> {
-                settle();
+                refreshPositions();
                 played[4]++;
                 Position slowest = container.getSlowestCursorPosition();
                 if (!Objects.equals(slowest, slowest())) {
@@ -163,7 +164,7 @@ public final class ContainerCampaign {
         }
     }
 
-    /** The last one catches up with the first, or starts when all are level. */
+    /** Moves the last cursor to the first one, or one position further if all are level. */
     private void lockstep() {
         int last = -1;
         int highest = -1;
@@ -178,7 +179,7 @@ public final class ContainerCampaign {
         }
     }
 
-    private void settle() {
+    private void refreshPositions() {
         if (hasChanged && !ties && !isHeap) {
             for (int i = 0; i < stands.length; i++) {
                 if (stands[i] >= 0) {
@@ -209,7 +210,7 @@ public final class ContainerCampaign {
         return lowest == Integer.MAX_VALUE ? null : positions[lowest];
     }
 
-    /** SplitMix64. */
+    /** Returns the next random number of SplitMix64. */
     private int next(int bound) {
         seed += 0x9E3779B97F4A7C15L;
         long mixed = (seed ^ (seed >>> 30)) * 0xBF58476D1CE4E5B9L;

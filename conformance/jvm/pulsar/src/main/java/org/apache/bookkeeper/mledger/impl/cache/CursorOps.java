@@ -14,10 +14,10 @@ import java.util.List;
 import org.apache.bookkeeper.mledger.Position;
 
 /**
- * Level {@code cursors}: the container of active cursors of one cache.
+ * The operations of level {@code cursors}: the container of active cursors of one cache.
  *
- * <p>A container asks a cursor for its name and whether it is durable, and keeps the object. So a cursor is a released
- * one made without its constructor, with a name and nothing else.
+ * <p>A container keeps the cursor and only reads its name and whether it is durable. So a cursor is a released object
+ * made without its constructor, with nothing but a name.
  */
 final class CursorOps {
     private static final String CONTAINER = "ActiveManagedCursorContainer.";
@@ -54,7 +54,10 @@ final class CursorOps {
         return flag("removed", run.container(step).removeCursor(step.text("cursor")));
     }
 
-    /** The heap container knows no rank: the protocol refuses the question, and the released code throws. */
+    /**
+     * Returns the rank of a cursor. The heap container has no ranks: the protocol refuses the query, and the released
+     * code throws.
+     */
     private static JsonObject rank(Pip430Run run, Args step) {
         Refused.unless(run.ranks, "no rank without evict_by_expected_reads");
         return number("rank", run.container(step).getNumberOfCursorsAtSamePositionOrBefore(run.cursor(step)));

@@ -13,9 +13,10 @@ import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryMBeanImpl;
 
 /**
- * Level {@code manager}: trigger and watermark, the periodic task, dynamic settings, invalidation, counters.
+ * The operations of level {@code manager}: trigger and watermark, the periodic task, dynamic settings, invalidation,
+ * counters.
  *
- * <p>The released code takes any setting; the protocol refuses some, so those arguments are checked here.
+ * <p>The released code accepts any setting but the protocol refuses some, so this class checks those arguments.
  */
 final class ManagerOps {
     private ManagerOps() {}
@@ -91,7 +92,7 @@ final class ManagerOps {
         return run.leaving(() -> cache.invalidateAllEntries(ledger));
     }
 
-    /** Whoever uses the name next asks the manager for a cache anew. */
+    /** Removes the cache from the manager, so that the next use of its name asks the manager for a new cache. */
     private static JsonObject removeCache(Pip430Run run, Args step) {
         run.named(step);
         run.manager.removeEntryCache(step.text("cache"));

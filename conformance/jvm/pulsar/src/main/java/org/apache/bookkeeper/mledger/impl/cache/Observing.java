@@ -11,9 +11,9 @@ import java.lang.reflect.Field;
 import org.apache.bookkeeper.mledger.EntryReadCountHandler;
 
 /**
- * The op {@code observe}.
+ * The operation {@code observe}.
  *
- * <p>Reads fields only: the released walk over the queue would turn it round and drop its tombstones.
+ * <p>Only reads fields, because the released traversal of the queue reverses it and drops its tombstones.
  */
 final class Observing {
     private static final Field QUEUED = Released.field(RangeCacheRemovalQueue.class, "removalQueue");

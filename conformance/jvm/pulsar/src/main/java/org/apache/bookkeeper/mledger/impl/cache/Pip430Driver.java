@@ -7,7 +7,7 @@ import java.io.IOException;
 public final class Pip430Driver {
     private Pip430Driver() {}
 
-    /** Ends with the input: no thread of a released class may keep the process alive. */
+    /** Exits when the input ends, so that no thread of a released class keeps the process alive. */
     public static void main(String[] arguments) throws IOException {
         Server.main(arguments, Pip430Adapter::new);
         System.exit(0);

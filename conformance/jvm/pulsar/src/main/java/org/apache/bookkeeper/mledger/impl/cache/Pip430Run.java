@@ -21,14 +21,14 @@ import org.apache.bookkeeper.mledger.impl.ManagedCursorContainerImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedCursorImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 
-/** One run: a released cache manager with its caches, their cursors, and what is held of them. */
+/** One run: a released cache manager with its caches, their cursors, and the holds on their entries. */
 final class Pip430Run {
     private static final Field ENTRIES_OF_CACHE = Released.field(RangeEntryCacheImpl.class, "entries");
     private static final Field EVICTIONS = Released.field(ManagedLedgerFactoryImpl.class, "cacheEvictionExecutor");
     private static final Field CURSOR_NAME = Released.field(ManagedCursorImpl.class, "name");
     private static final Field EVICTION_HANDLER = Released.field(RangeEntryCacheManagerImpl.class, "evictionHandler");
 
-    /** A cache and the map below it, where a disabled cache has none: then an empty one that nothing ever enters. */
+    /** A cache and its underlying map. A disabled cache has no map, so it gets an empty one that no entry enters. */
     record Named(EntryCache cache, RangeCache range) {}
 
     final ManagedLedgerFactoryImpl factory;
@@ -40,10 +40,10 @@ final class Pip430Run {
     final Map<RangeCache, String> names = new IdentityHashMap<>();
     final Map<String, List<Entry>> holds = new HashMap<>();
 
-    /** Whether the run began with caching on. */
+    /** True if caching is enabled at the start of the run. */
     final boolean caching;
 
-    /** Whether the containers of cursors know ranks. */
+    /** True if the containers of cursors have ranks. */
     final boolean ranks;
 
     private final long graceMillis;
@@ -71,7 +71,9 @@ final class Pip430Run {
         storageEntrySize = Math.toIntExact(config.number("storage_entry_size", 100));
     }
 
-    /** The cache of the step. With it comes its container of cursors, whose grace period starts there. */
+    /**
+     * Returns the cache of the step. A new cache also creates its container of cursors, whose grace period starts then.
+     */
     Named named(Args step) {
         return caches.computeIfAbsent(step.text("cache"), name -> {
             container(name);
@@ -84,7 +86,7 @@ final class Pip430Run {
         });
     }
 
-    /** The container of the cache of the step; a cache that is removed leaves it. */
+    /** Returns the container of the step's cache, which outlives a removal of the cache. */
     ActiveManagedCursorContainer container(Args step) {
         return container(step.text("cache"));
     }
@@ -95,7 +97,7 @@ final class Pip430Run {
                 name -> ranks ? new ActiveManagedCursorContainerImpl(graceMillis) : new ManagedCursorContainerImpl());
     }
 
-    /** The cursor of the step, which has a name and is durable: a name stands for the same object throughout. */
+    /** Returns the cursor of the step, which is durable; a name stands for the same object throughout the run. */
     ManagedCursor cursor(Args step) {
         return cursors.computeIfAbsent(step.text("cursor"), name -> {
             ManagedCursorImpl cursor = Released.allocate(ManagedCursorImpl.class);
@@ -108,7 +110,10 @@ final class Pip430Run {
         return new Storage(ledger, storageEntrySize, payloads);
     }
 
-    /** What a call takes out, by the manager's own accounts: the released method answers nothing. */
+    /**
+     * Runs a call and returns the entries and bytes that it removed, from the manager's totals, because the released
+     * method returns nothing.
+     */
     JsonObject leaving(Runnable call) {
         long entries = factory.getMbean().getCacheEvictedEntriesCount();
         long bytes = manager.getSize();
@@ -116,7 +121,7 @@ final class Pip430Run {
         return amount(factory.getMbean().getCacheEvictedEntriesCount() - entries, bytes - manager.getSize());
     }
 
-    /** Releases what is held and clears all caches: the references to buffers that are left then. */
+    /** Releases all holds, clears all caches, and returns the references to buffers that remain. */
     long leaked() {
         holds.values().forEach(held -> held.forEach(Entry::release));
         holds.clear();

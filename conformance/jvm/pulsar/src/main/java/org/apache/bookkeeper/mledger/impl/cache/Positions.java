@@ -5,7 +5,7 @@ import entrycache.protocol.Args;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
 
-/** Positions among the arguments of a step. */
+/** Access to the positions among the arguments of a step. */
 final class Positions {
     private Positions() {}
 

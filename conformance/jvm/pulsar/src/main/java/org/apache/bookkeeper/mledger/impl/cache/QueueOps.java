@@ -17,9 +17,9 @@ import org.apache.bookkeeper.mledger.EntryReadCountHandler;
 import org.apache.commons.lang3.tuple.Pair;
 
 /**
- * Level {@code queue}: time, the two passes over the removal queue, counts of expected reads.
+ * The operations of level {@code queue}: time, the two passes over the removal queue, counts of expected reads.
  *
- * <p>The released code takes a negative time; the protocol refuses it, so that argument is checked here.
+ * <p>The released code accepts a negative time but the protocol refuses it, so this class checks that argument.
  */
 final class QueueOps {
     private QueueOps() {}
@@ -65,7 +65,7 @@ final class QueueOps {
         return count(run, step, EntryReadCountHandler::incrementExpectedReadCount);
     }
 
-    /** Changes the count of a cached entry without reading the entry, which would mark it accessed. */
+    /** Changes the count of a cached entry without reading the entry, because a read would mark it as accessed. */
     private static JsonObject count(Pip430Run run, Args step, Consumer<EntryReadCountHandler> change) {
         Optional<EntryReadCountHandler> counted = Optional.ofNullable(
                         Era.wrapper(run.named(step).range(), position(step, "pos")))

@@ -21,13 +21,16 @@ import org.apache.commons.lang3.tuple.Pair;
 import org.apache.pulsar.common.api.proto.MessageMetadata;
 
 /**
- * Level {@code range}: one cache, looked up and removed from by position.
+ * The operations of level {@code range}: lookups and removals by position in one cache.
  *
- * <p>The released code does not refuse a negative size; the protocol does, so that argument is checked here. It throws
- * for a range whose first position is above its last; the protocol calls that range empty.
+ * <p>The released code accepts a negative size but the protocol refuses it, so this class checks that argument. The
+ * released code throws for a range whose first position is after its last; for the protocol that range is empty.
  */
 final class RangeOps {
-    /** With its metadata known, no entry is parsed on its first read: the payload is not a message. */
+    /**
+     * The metadata of every entry. Because it is set, the first read does not parse the payload, which is not a
+     * message.
+     */
     private static final MessageMetadata NO_METADATA = new MessageMetadata();
 
     private RangeOps() {}

@@ -14,9 +14,9 @@ import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.Position;
 
 /**
- * Level {@code reads}: reads through a cache, with fills from storage and deliveries in flight.
+ * The operations of level {@code reads}: reads through a cache, with fills from storage and deliveries in flight.
  *
- * <p>A hit is what was delivered and not asked of storage. A hold keeps the delivered entries themselves.
+ * <p>A hit is an entry that was delivered but not read from storage. A hold keeps the delivered entries themselves.
  */
 final class ReadOps {
     private ReadOps() {}

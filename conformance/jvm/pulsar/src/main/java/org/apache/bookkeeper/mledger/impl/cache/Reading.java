@@ -5,7 +5,7 @@ import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.Position;
 
-/** Reads through a released cache over storage that answers at once. */
+/** Reads through a released cache over storage that answers immediately. */
 final class Reading {
     private Reading() {}
 

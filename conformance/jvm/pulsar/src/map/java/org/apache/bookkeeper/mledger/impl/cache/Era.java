@@ -9,18 +9,18 @@ import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
 import org.apache.bookkeeper.mledger.Position;
 
-/** The classes of 4.2 and 5.0.0-M1, where they are shaped otherwise than those of 5.0.1: one map, by position. */
+/** The adapter's code for classes that differ between 4.2 or 5.0.0-M1 and release 5.0.1: one map, keyed by position. */
 final class Era {
-    /** The count of an entry that carries none. */
+    /** The count of an entry without a count. */
     static final int NO_COUNT = 0;
 
-    /** What the release runs with that is not its own. */
+    /** The dependencies that are stand-ins for the release's own. */
     static final String STAND_INS = "";
 
-    /** The readings of the rules that the release has, where they are not the norm. */
+    /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = Map.of();
 
-    /** What the release cannot take; each stands for the findings that {@link #FINDINGS} names. */
+    /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS = new TreeMap<>(
             Map.of("null_positions", false, "readd_members", false, "heap_members", 5, "tail_ties", false));
 
@@ -46,13 +46,13 @@ final class Era {
         cache.asyncReadEntry(handle, first, last, count, callback, null);
     }
 
-    /** Ascending. Reads fields only. */
+    /** Returns the wrappers in ascending order. Reads fields only. */
     @SuppressWarnings("unchecked")
     static NavigableMap<Position, RangeCacheEntryWrapper> wrappers(RangeCache range) {
         return (NavigableMap<Position, RangeCacheEntryWrapper>) Released.get(ENTRIES, range);
     }
 
-    /** Null where nothing is cached. Reads fields only. */
+    /** Returns the wrapper at a position, or null if nothing is cached there. Reads fields only. */
     static RangeCacheEntryWrapper wrapper(RangeCache range, Position position) {
         return wrappers(range).get(position);
     }

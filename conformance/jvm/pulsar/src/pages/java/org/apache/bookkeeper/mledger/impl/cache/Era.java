@@ -11,23 +11,23 @@ import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
 import org.apache.bookkeeper.mledger.impl.EntryImpl;
 
-/** The classes of 5.0.1, where they are shaped otherwise than those before: pages of 64 slots. */
+/** The adapter's code for classes that differ between 5.0.1 and the releases before it: pages of 64 slots. */
 final class Era {
-    /** The count of an entry that carries none. */
+    /** The count of an entry without a count. */
     static final int NO_COUNT = EntryImpl.NO_EXPECTED_READ_COUNT;
 
-    /** What the release runs with that is not its own. */
+    /** The dependencies that are stand-ins for the release's own. */
     static final String STAND_INS = "; pulsar-common and pulsar-metadata 5.0.0-M1, bookkeeper-stats-api 4.18.0, slog 0.10.0,"
             + " fastutil-core 8.5.18 and one class of the driver stand in for what is not published of 5.0.1";
 
-    /** The readings of the rules that the release has, where they are not the norm. */
+    /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
             "count_floor", "zero",
             "duplicate_count", "replaced",
             "size_pass_rounds", "one",
             "zero_reads", "counted"));
 
-    /** What the release cannot take; each stands for the findings that {@link #FINDINGS} names. */
+    /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS =
             new TreeMap<>(Map.of("null_positions", false, "readd_members", false, "heap_members", 5));
 
@@ -50,13 +50,13 @@ final class Era {
         return new RangeCache(queue);
     }
 
-    /** Reads a range; it has no limit in bytes. */
+    /** Reads a range. This release has no limit in bytes. */
     static void readRange(
             EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
         cache.asyncReadEntry(handle, first, last, NO_MAX_BYTES, count, callback, null);
     }
 
-    /** Ascending. Reads fields only. */
+    /** Returns the wrappers in ascending order. Reads fields only. */
     static NavigableMap<Position, RangeCacheEntryWrapper> wrappers(RangeCache range) {
         NavigableMap<Position, RangeCacheEntryWrapper> all = new TreeMap<>();
         for (RangeCache.Page page : pages(range).values()) {
@@ -71,7 +71,7 @@ final class Era {
         return all;
     }
 
-    /** Null where nothing is cached. Reads fields only. */
+    /** Returns the wrapper at a position, or null if nothing is cached there. Reads fields only. */
     static RangeCacheEntryWrapper wrapper(RangeCache range, Position position) {
         long entry = position.getEntryId();
         RangeCache.Page page =

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.Position;
 
-/** The shapes of what the drivers of Pulsar's caches answer. */
+/** The JSON shapes of the answers of the drivers of Pulsar's caches. */
 final class Answers {
     private Answers() {}
 
@@ -56,7 +56,7 @@ final class Answers {
         return outcome;
     }
 
-    /** What a read delivered, hits and fills apart, and the tokens in that order. */
+    /** Returns the delivered entries, with hits and fills apart, and the tokens in that order. */
     static JsonObject served(List<Entry> delivered, Set<Long> fromStorage) {
         JsonArray hits = new JsonArray();
         JsonArray fills = new JsonArray();
@@ -75,7 +75,7 @@ final class Answers {
         return outcome;
     }
 
-    /** What is under test, and what it runs with that is not its own. */
+    /** Returns the description of the implementation under test, including its stand-ins. */
     static JsonObject implementation(String standIns) {
         Class<?> released = RangeEntryCacheManagerImpl.class;
         Path jar = Path.of(released.getProtectionDomain().getCodeSource().getLocation().getPath());

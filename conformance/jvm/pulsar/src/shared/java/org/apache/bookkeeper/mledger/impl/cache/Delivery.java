@@ -6,7 +6,7 @@ import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntryCallback;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.ManagedLedgerException;
 
-/** What a read over storage that answers at once delivered, or what went wrong. */
+/** The result of a read over storage that answers immediately: the delivered entries or the failure. */
 final class Delivery implements ReadEntriesCallback, ReadEntryCallback {
     private List<Entry> delivered;
     private ManagedLedgerException failed;

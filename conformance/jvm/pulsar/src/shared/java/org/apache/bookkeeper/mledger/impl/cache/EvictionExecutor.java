@@ -6,7 +6,10 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Executor;
 
-/** What the manager hands its size passes to: run at once, in the calling thread, or kept until they are asked for. */
+/**
+ * An executor for the manager's size passes. It runs each pass immediately in the calling thread, or keeps it until
+ * {@link #runKept}.
+ */
 final class EvictionExecutor implements Executor {
     private final boolean keeps;
     private final Queue<Runnable> kept = new ArrayDeque<>();
@@ -15,7 +18,7 @@ final class EvictionExecutor implements Executor {
         this.keeps = keeps;
     }
 
-    /** The executor as the type that a released field has. */
+    /** Returns the executor as the type of a released field. */
     Object as(Class<?> type) {
         return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, this::call);
     }
@@ -29,7 +32,7 @@ final class EvictionExecutor implements Executor {
         }
     }
 
-    /** Runs what is kept, and what that hands over. */
+    /** Runs the kept tasks, and the tasks that they submit. */
     void runKept() {
         for (Runnable task = kept.poll(); task != null; task = kept.poll()) {
             task.run();

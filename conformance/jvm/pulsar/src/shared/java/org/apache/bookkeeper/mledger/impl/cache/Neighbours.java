@@ -10,8 +10,8 @@ import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerMBeanImpl;
 
 /**
- * The factory and the ledgers as a run needs them, made without their constructors, which would start threads and want
- * a cluster. Only the fields that the cache classes look at are set; whoever runs a cache says what runs its passes.
+ * The factory and the ledgers that a run needs. They are made without their constructors, which would start threads and
+ * need a cluster. Only the fields that the cache classes read are set; the caller sets the executor of the passes.
  */
 final class Neighbours {
     private static final Field CONFIG = Released.field(ManagedLedgerFactoryImpl.class, "config");
@@ -24,12 +24,12 @@ final class Neighbours {
     private static final Field EXECUTOR = Released.field(ManagedLedgerImpl.class, "executor");
     private static final Field MBEAN = Released.field(ManagedLedgerImpl.class, "mbean");
 
-    /** A ledger without known ledgers reads what it is asked for, with no look at the last confirmed entry. */
+    /** The ledgers of every managed ledger. Without known ledgers, a read does not check the last confirmed entry. */
     private static final ConcurrentSkipListMap<Long, Object> NO_LEDGERS = new ConcurrentSkipListMap<>();
 
     private static final Object AT_ONCE = new EvictionExecutor(false).as(EXECUTOR.getType());
 
-    /** The counters of a single ledger, which no op shows. */
+    /** The counters of a single ledger, which no operation shows. */
     private static final ManagedLedgerMBeanImpl COUNTERS = new ManagedLedgerMBeanImpl(null);
 
     private Neighbours() {}

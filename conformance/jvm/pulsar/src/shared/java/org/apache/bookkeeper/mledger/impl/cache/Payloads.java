@@ -8,43 +8,43 @@ import java.util.List;
 import org.apache.pulsar.common.api.proto.MessageMetadata;
 
 /**
- * The buffers of one run: each entry has one of its own, of really that many readable bytes, that carries a token.
+ * The buffers of one run. Each entry has its own buffer of exactly that many readable bytes, which carries a token.
  *
- * <p>The token is the eight bytes up to the entry's last one. Of an entry of fewer than eight bytes it begins in front
- * of the readable ones, in the same buffer: so its length stays what the step says. All buffers are remembered until
- * their last reference is gone, to tell at the end what has leaked.
+ * <p>The token is in the last eight bytes of the entry. If the entry has fewer than eight bytes, the token begins
+ * before the readable bytes in the same buffer, so the entry keeps the size that the step names. Each buffer is
+ * remembered until its last reference is released, so that the run can report leaks at its end.
  */
 final class Payloads {
-    /** Longer entries share their zeroes. */
+    /** The largest size of an entry with bytes of its own; larger entries share their zeroes. */
     private static final int OWN_BYTES = 4096;
 
     private static final int FEWEST_REMEMBERED = 1024;
     private static final ByteBuf ZEROES = zeroes();
 
-    /** The beginning of a message: the length of its metadata, and metadata with nothing in it that is not required. */
+    /** The beginning of a message: the length of its metadata, and metadata with only the required fields. */
     private static final byte[] METADATA = metadata();
 
-    private final List<ByteBuf> made = new ArrayList<>();
+    private final List<ByteBuf> buffers = new ArrayList<>();
     private int next = FEWEST_REMEMBERED;
 
-    /** A buffer with one reference, which is the caller's. */
+    /** Returns a buffer with one reference, which the caller owns. */
     ByteBuf of(int size, long token) {
         return of(new byte[0], size, token);
     }
 
-    /** The same, and a message that can be parsed, unless it is too short for one. */
+    /** Returns such a buffer that holds a parsable message, unless it is too short for one. */
     ByteBuf message(int size, long token) {
         return of(size < METADATA.length + Long.BYTES ? new byte[0] : METADATA, size, token);
     }
 
-    /** The token that a buffer carries, whatever view of it the cache hands out. */
+    /** Returns the token of a buffer, for any view of the buffer that the cache returns. */
     static long token(ByteBuf buffer) {
         return buffer.getLong(buffer.writerIndex() - Long.BYTES);
     }
 
-    /** The references that are still held. */
+    /** Returns the number of references that are still held. */
     long held() {
-        return made.stream().mapToLong(ByteBuf::refCnt).sum();
+        return buffers.stream().mapToLong(ByteBuf::refCnt).sum();
     }
 
     private ByteBuf of(byte[] beginning, int size, long token) {
@@ -63,12 +63,12 @@ final class Payloads {
         return buffer.readerIndex(buffer.writerIndex() - size);
     }
 
-    /** Forgets what is free whenever twice as much has come together. */
+    /** Remembers a buffer, and forgets the released buffers whenever the list has doubled. */
     private void remember(ByteBuf buffer) {
-        made.add(buffer);
-        if (made.size() >= next) {
-            made.removeIf(each -> each.refCnt() == 0);
-            next = Math.max(FEWEST_REMEMBERED, 2 * made.size());
+        buffers.add(buffer);
+        if (buffers.size() >= next) {
+            buffers.removeIf(each -> each.refCnt() == 0);
+            next = Math.max(FEWEST_REMEMBERED, 2 * buffers.size());
         }
     }
 
@@ -81,7 +81,7 @@ final class Payloads {
         return bytes.array();
     }
 
-    /** As long as a buffer can be, and no memory: one block of zeroes, over and over. */
+    /** Returns a buffer of the maximum length that repeats one block of zeroes and so takes little memory. */
     private static ByteBuf zeroes() {
         byte[] block = new byte[1 << 20];
         ByteBuf[] blocks = new ByteBuf[1 << 11];

@@ -3,7 +3,7 @@ package org.apache.bookkeeper.mledger.impl.cache;
 import java.lang.reflect.Field;
 import sun.misc.Unsafe;
 
-/** Released objects made without their constructors, and their fields. */
+/** Access to released objects: making them without their constructors, and reading and setting their fields. */
 final class Released {
     private static final Unsafe UNSAFE = (Unsafe) get(field(Unsafe.class, "theUnsafe"), null);
 
@@ -35,7 +35,7 @@ final class Released {
         }
     }
 
-    /** No field initialiser runs. */
+    /** Makes an object without its constructor; no field initialiser runs. */
     static <T> T allocate(Class<T> type) {
         try {
             return type.cast(UNSAFE.allocateInstance(type));

@@ -12,13 +12,15 @@ import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
 import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
 
-/** One ledger as storage holds it: every entry is there, of the same size, with its id as token; answers at once. */
+/**
+ * One ledger in storage. It has every entry, all of the same size and with the id as token, and answers immediately.
+ */
 final class Storage {
     private final long ledger;
     private final int entrySize;
     private final Payloads payloads;
 
-    /** The ids of the entries that were asked for. */
+    /** The ids of the entries that were read. */
     final Set<Long> served = new HashSet<>();
 
     Storage(long ledger, int entrySize, Payloads payloads) {
@@ -27,7 +29,7 @@ final class Storage {
         this.payloads = payloads;
     }
 
-    /** The handle that a cache reads it through. */
+    /** Returns the handle through which a cache reads the ledger. */
     ReadHandle handle() {
         return (ReadHandle) Proxy.newProxyInstance(
                 Storage.class.getClassLoader(), new Class<?>[] {ReadHandle.class}, (proxy, method, given) -> {

@@ -15,7 +15,7 @@ import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.ReferenceCountedEntry;
 import org.apache.bookkeeper.mledger.impl.EntrycacheCounts;
 
-/** Hooks of lookups: what is found, and what one position lacks. */
+/** Hooks of lookups: hits, and misses of one position. */
 public final class EntrycacheLookups {
     private static final Trace TRACE = Recorder.trace();
     private static final MethodHandle RETAIN = Handles.method(RangeCache.class, "getRetainedValueMatchingKey",
@@ -23,7 +23,7 @@ public final class EntrycacheLookups {
 
     private EntrycacheLookups() { }
 
-    /** RangeCache.get asks its map. */
+    /** Looks up a position for {@code RangeCache.get} and writes MISS if it is not in the map. */
     public static Object lookUp(ConcurrentNavigableMap<?, ?> entries, Object key, RangeCache cache) {
         TRACE.lock();
         try {
@@ -39,7 +39,7 @@ public final class EntrycacheLookups {
         }
     }
 
-    /** The mark of access waits until the entry is really kept for the reader: then both are one event. */
+    /** Defers the access mark until the entry is retained for the reader, so that both are one event. */
     public static void touch(RangeCacheEntryWrapper wrapper, boolean accessed) {
         if (!TRACE.on()) {
             wrapper.accessed = accessed;
@@ -50,7 +50,7 @@ public final class EntrycacheLookups {
         here.touchedStay = (Stay) (Object) EntrycacheQueue.STAY.get(wrapper);
     }
 
-    /** The entry is kept for the reader: HIT; or it has gone in the meantime. */
+    /** Retains the entry for the reader and writes HIT, or MISS if the entry has left in the meantime. */
     public static ReferenceCountedEntry retain(RangeCache cache, Position key, ReferenceCountedEntry value) {
         Context here = Context.here();
         RangeCacheEntryWrapper wrapper = (RangeCacheEntryWrapper) here.touched;
@@ -65,27 +65,27 @@ public final class EntrycacheLookups {
             if (there || wrapper != null && !TRACE.on()) {
                 wrapper.accessed = true;
             }
-            ReferenceCountedEntry kept = retained(cache, key, value);
+            ReferenceCountedEntry hit = retained(cache, key, value);
             if (TRACE.on()) {
-                tell(here, cache, key, kept, there ? stay : here.touchedStay, there, wrapper, accessed, one);
+                writeResult(here, cache, key, hit, there ? stay : here.touchedStay, there, wrapper, accessed, one);
             }
-            return kept;
+            return hit;
         } finally {
             here.touchedStay = null;
             TRACE.unlock();
         }
     }
 
-    private static void tell(Context here, RangeCache cache, Position key, ReferenceCountedEntry kept, Stay stay,
+    private static void writeResult(Context here, RangeCache cache, Position key, ReferenceCountedEntry hit, Stay stay,
             boolean there, RangeCacheEntryWrapper wrapper, boolean accessed, boolean one) {
-        if (kept == null) {
+        if (hit == null) {
             if (one) {
                 missed(here, cache, key);
             }
             return;
         }
         Trace row = TRACE.row(Op.HIT).cause(cause(here)).cache(EntrycacheQueue.name(cache)).cursor(here.cursor)
-                .position(key.getLedgerId(), key.getEntryId()).set(Column.EXPECTED_READS, EntrycacheCounts.of(kept));
+                .position(key.getLedgerId(), key.getEntryId()).set(Column.EXPECTED_READS, EntrycacheCounts.of(hit));
         if (stay != null && stay.isAt(key.getLedgerId(), key.getEntryId())) {
             row.stay(stay);
         }
@@ -113,7 +113,7 @@ public final class EntrycacheLookups {
         }
     }
 
-    /** What readFromStorage inserts came from storage. */
+    /** Inserts an entry for {@code readFromStorage} and marks it as a fill. */
     public static boolean fill(RangeEntryCacheImpl cache, Entry entry) {
         Context here = Context.here();
         here.fills = true;

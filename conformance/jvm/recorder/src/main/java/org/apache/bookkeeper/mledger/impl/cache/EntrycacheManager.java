@@ -20,7 +20,7 @@ public final class EntrycacheManager {
 
     private EntrycacheManager() { }
 
-    /** A manager was made; a trace is of one. */
+    /** Registers a new manager. A second one ends the trace, because a trace has one manager. */
     public static void made(RangeEntryCacheManagerImpl manager) {
         TRACE.lock();
         try {
@@ -36,7 +36,7 @@ public final class EntrycacheManager {
         }
     }
 
-    /** getEntryCache answers: a cache that is new is opened. */
+    /** Records a cache as opened when {@code getEntryCache} returns it for the first time. */
     public static void opened(EntryCache cache) {
         if (!(cache instanceof RangeEntryCacheImpl known)) {
             return;
@@ -56,7 +56,7 @@ public final class EntrycacheManager {
         }
     }
 
-    /** removeEntryCache empties the cache that it takes away. */
+    /** Empties the cache that {@code removeEntryCache} removes, and writes CACHE_CLOSE. */
     public static void close(EntryCache cache) {
         Context here = Context.here();
         here.closes = true;
@@ -76,22 +76,22 @@ public final class EntrycacheManager {
         }
     }
 
-    /** What follows in invalidateEntries removes what a cursor has left behind. */
+    /** Marks the removals that follow in {@code invalidateEntries} as caused by a cursor that moved on. */
     public static void removesForCursor() {
         Context.here().removes(Cause.CURSOR);
     }
 
-    /** What follows in invalidateAllEntries removes a ledger. */
+    /** Marks the removals that follow in {@code invalidateAllEntries} as caused by a ledger. */
     public static void removesLedger() {
         Context.here().removes(Cause.LEDGER);
     }
 
-    /** What follows in clear removes all. */
+    /** Marks the removals that follow as caused by {@code clear}. */
     public static void clears() {
         Context.here().removes(Cause.CLEAR);
     }
 
-    /** The manager's own counter changes. */
+    /** Changes the manager's own counter and records its value. */
     public static long addAndGet(AtomicLong counter, long change) {
         TRACE.lock();
         try {
@@ -102,7 +102,7 @@ public final class EntrycacheManager {
         }
     }
 
-    /** The manager reads its counter to see whether a size pass is needed; the pass begins with what was read. */
+    /** Reads the manager's counter and begins a size pass if the value requires one. */
     public static long read(AtomicLong counter, RangeEntryCacheManagerImpl manager) {
         Context here = Context.here();
         TRACE.lock();
@@ -123,11 +123,11 @@ public final class EntrycacheManager {
         }
     }
 
-    /** The handler runs a size pass. */
+    /** Runs a size pass for the handler. */
     public static Pair<Integer, Long> evict(RangeCacheRemovalQueue queue, long bytes) {
         Context here = Context.here();
-        EntrycachePass begun = (EntrycachePass) here.pass;
-        if (begun == null || begun.bound != bytes) {
+        EntrycachePass started = (EntrycachePass) here.pass;
+        if (started == null || started.bound != bytes) {
             end(here);
             here.pass = EntrycachePass.ofSize(Cause.CALL, bytes, Column.NULL, Column.NULL).over(queue);
         }
@@ -138,7 +138,7 @@ public final class EntrycacheManager {
         }
     }
 
-    /** The handler runs a time pass; only a cycle does. */
+    /** Runs a time pass for the handler; only a cycle runs one. */
     public static Pair<Integer, Long> expire(RangeCacheRemovalQueue queue, long cutoff) {
         Context here = Context.here();
         end(here);
@@ -166,7 +166,7 @@ public final class EntrycacheManager {
         }
     }
 
-    /** A setting was changed while the broker ran. */
+    /** Writes the configuration after a setting changed while the broker runs. */
     public static void changed() {
         TRACE.lock();
         try {

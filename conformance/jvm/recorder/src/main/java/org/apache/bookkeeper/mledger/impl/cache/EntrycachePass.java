@@ -23,17 +23,17 @@ final class EntrycachePass {
     private final long target;
     private RangeCacheRemovalQueue settings;
 
-    /** The bound at the beginning: the cutoff, or the bytes to free. */
+    /** The bound at the beginning of the pass: the cutoff, or the bytes to free. */
     final long bound;
 
-    /** Removed so far, in bytes; counts for size passes. */
+    /** The bytes removed so far; they count for size passes. */
     private long freed;
     private long id = Column.NULL;
     private boolean over;
 
-    /** The queue of the broker, once it was looked at. */
+    /** The queue of the broker, once the pass has read it. */
     MpscUnboundedArrayQueue<Object> queue;
-    /** A slot that was taken from the queue already, and that was put back to its tail. */
+    /** The slot that was already taken from the queue, and the slot that was already put back to its tail. */
     Object taken;
     Object putBack;
 
@@ -45,17 +45,17 @@ final class EntrycachePass {
         this.target = target;
     }
 
-    /** A time pass; its first row is written with the second one: most passes do nothing. */
+    /** Returns a time pass. Its first row is written together with the second one, because most passes do nothing. */
     static EntrycachePass ofTime(RangeCacheRemovalQueue queue, long cutoff) {
         return new EntrycachePass(Cause.TIME, Cause.CYCLE, cutoff, Column.NULL, Column.NULL).over(queue);
     }
 
-    /** A size pass. */
+    /** Returns a size pass. */
     static EntrycachePass ofSize(Cause origin, long bytes, long trigger, long target) {
         return new EntrycachePass(Cause.SIZE, origin, bytes, trigger, target);
     }
 
-    /** Says which queue it is over, whose settings are in force. */
+    /** Sets the queue of the pass, whose settings are the effective ones. */
     EntrycachePass over(RangeCacheRemovalQueue removalQueue) {
         settings = removalQueue;
         return this;
@@ -65,7 +65,7 @@ final class EntrycachePass {
         return (boolean) EXTEND.get(settings);
     }
 
-    /** Writes the first row, if it is not there. */
+    /** Writes the first row unless it has been written. */
     void begin() {
         if (id == Column.NULL) {
             Trace row = aboutPass(TRACE.row(Op.PASS_BEGIN));
@@ -74,13 +74,13 @@ final class EntrycachePass {
         }
     }
 
-    /** Begins a row about the next slot, which has been taken from the queue. */
+    /** Begins a row about the slot that was just taken from the queue. */
     Trace row(Op op, Cause cause) {
         begin();
         return common(TRACE.row(op)).cause(cause).set(Column.HEAD_NO, TRACE.headNo - 1);
     }
 
-    /** What a removal frees counts after its row. */
+    /** Adds the freed bytes, after the row of their removal. */
     void freed(long bytes) {
         freed += bytes;
     }
@@ -89,7 +89,7 @@ final class EntrycachePass {
         return kind;
     }
 
-    /** Writes the last row, if there was a first one; the stamp is that of the entry at the head. */
+    /** Writes the last row if there is a first one; the stamp is that of the entry at the head. */
     void end(long stamp) {
         if (id != Column.NULL && !over) {
             over = true;

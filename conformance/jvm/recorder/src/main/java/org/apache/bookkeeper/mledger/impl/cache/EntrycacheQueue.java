@@ -16,19 +16,19 @@ import org.apache.bookkeeper.mledger.impl.EntrycacheCounts;
 import org.apache.bookkeeper.mledger.impl.cache.RangeCacheRemovalQueue.EvictionResult;
 import org.jctools.queues.MpscUnboundedArrayQueue;
 
-/** Hooks of RangeCache and RangeCacheRemovalQueue: entries that enter, that are put back, that leave. */
+/** Hooks of RangeCache and RangeCacheRemovalQueue: entries that are inserted, requeued and removed. */
 public final class EntrycacheQueue {
     static final VarHandle STAY = Handles.field(RangeCacheEntryWrapper.class, "entrycacheStay", Object.class);
     static final VarHandle NAME = Handles.field(RangeCache.class, "entrycacheName", Object.class);
 
     private static final Trace TRACE = Recorder.trace();
 
-    /** The queue of this broker, once something was put in. */
+    /** The queue of this broker, once it has received a slot. */
     static MpscUnboundedArrayQueue<Object> queue;
 
     private EntrycacheQueue() { }
 
-    /** What RangeCache.put does with a new slot is one event: into the map and into the queue, or into neither. */
+    /** Creates a slot for {@code RangeCache.put} and makes its insertion into the map and into the queue one event. */
     public static <R> R newInstance(RangeCache cache, Position key, ReferenceCountedEntry value, long size,
             Function<RangeCacheEntryWrapper, R> put) {
         return RangeCacheEntryWrapper.withNewInstance(cache, key, value, size, wrapper -> {
@@ -47,7 +47,7 @@ public final class EntrycacheQueue {
         });
     }
 
-    /** The slot of a new entry goes into the queue: INSERT. */
+    /** Adds the slot of a new entry to the queue and writes INSERT. */
     @SuppressWarnings("unchecked")
     public static boolean offer(MpscUnboundedArrayQueue<?> removalQueue, Object slot) {
         MpscUnboundedArrayQueue<Object> slots = (MpscUnboundedArrayQueue<Object>) removalQueue;
@@ -90,7 +90,7 @@ public final class EntrycacheQueue {
                 .set(Column.TAIL_NO, ticket);
     }
 
-    /** A pass looks at the head. */
+    /** Reads the head of the queue, and ends the current pass if the queue is empty. */
     @SuppressWarnings("unchecked")
     public static Object peek(MpscUnboundedArrayQueue<?> removalQueue) {
         Object head = removalQueue.peek();
@@ -113,14 +113,14 @@ public final class EntrycacheQueue {
         return head;
     }
 
-    /** The slot at the head is decided about, and taken in the same breath. */
+    /** Decides about the slot at the head, and takes it from the queue under the same lock. */
     public static <R> R decide(RangeCacheEntryWrapper slot, Function<RangeCacheEntryWrapper, R> decision) {
         return slot.withWriteLock(wrapper -> {
             Context here = Context.here();
             TRACE.lock();
             try {
-                boolean told = TRACE.on() && here.pass != null && STAY.get(wrapper) != null;
-                return told ? decided(here, wrapper, decision) : decision.apply(wrapper);
+                boolean isRecorded = TRACE.on() && here.pass != null && STAY.get(wrapper) != null;
+                return isRecorded ? decided(here, wrapper, decision) : decision.apply(wrapper);
             } finally {
                 TRACE.unlock();
             }
@@ -180,7 +180,7 @@ public final class EntrycacheQueue {
         TRACE.headNo++;
     }
 
-    /** What handleQueue polls: mostly taken already. */
+    /** Polls the queue for {@code handleQueue}, or returns the slot that the pass has already taken. */
     public static Object poll(MpscUnboundedArrayQueue<?> removalQueue) {
         EntrycachePass pass = (EntrycachePass) Context.here().pass;
         if (pass == null || pass.taken == null) {
@@ -191,7 +191,7 @@ public final class EntrycacheQueue {
         return taken;
     }
 
-    /** What handleQueue puts back: mostly there already. */
+    /** Puts a slot back for {@code handleQueue}, unless the pass has already done so. */
     @SuppressWarnings("unchecked")
     public static boolean add(MpscUnboundedArrayQueue<?> removalQueue, Object slot) {
         EntrycachePass pass = (EntrycachePass) Context.here().pass;
@@ -202,7 +202,7 @@ public final class EntrycacheQueue {
         return true;
     }
 
-    /** An entry leaves by a call: REMOVE; its slot stays. */
+    /** Removes an entry for a call and writes REMOVE; its slot stays in the queue. */
     public static <R> R remove(RangeCacheEntryWrapper slot, Function<RangeCacheEntryWrapper, R> removal) {
         return slot.withWriteLock(wrapper -> {
             Context here = Context.here();
@@ -230,7 +230,7 @@ public final class EntrycacheQueue {
         });
     }
 
-    /** A test turned the queue round: its order is not the recorder's any more. */
+    /** Ends the trace because a test rotated the queue, so that the recorder no longer knows its order. */
     public static void rotated() {
         TRACE.lock();
         try {
@@ -246,7 +246,7 @@ public final class EntrycacheQueue {
         return cache == null ? null : (String) (Object) NAME.get(cache);
     }
 
-    /** An entry before an event. */
+    /** The state of an entry before an event. */
     private static final class Before {
         final boolean accessed;
         final long stamp;

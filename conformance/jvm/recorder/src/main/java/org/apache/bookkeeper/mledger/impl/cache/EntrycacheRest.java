@@ -13,7 +13,7 @@ import org.apache.bookkeeper.mledger.impl.EntrycacheCounts;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryMBeanImpl;
 
-/** The rows about the whole: CONFIG, METRICS, SNAPSHOT, END. Guarded by the lock of the trace. */
+/** The rows about the whole cache: CONFIG, METRICS, SNAPSHOT, END. Guarded by the lock of the trace. */
 final class EntrycacheRest {
     private static final Trace TRACE = Recorder.trace();
     private static final VarHandle FACTORY =
@@ -25,13 +25,13 @@ final class EntrycacheRest {
 
     static RangeEntryCacheManagerImpl manager;
 
-    /** What the first managed ledger was opened with, as JSON; a broker opens all with the same. */
+    /** The configuration of the first managed ledger, as JSON; a broker opens all of them with the same one. */
     private static String ofLedgers;
-    private static String told;
+    private static String lastConfiguration;
 
     private EntrycacheRest() { }
 
-    /** Writes the configuration where it is not the one that was written last. */
+    /** Writes the configuration if it differs from the last one written. */
     static void configured(ManagedLedgerConfig ledger) {
         if (ledger != null && ofLedgers == null) {
             ofLedgers = ",\"evict_by_expected_reads\":" + ledger.isCacheEvictionByExpectedReadCount()
@@ -48,8 +48,8 @@ final class EntrycacheRest {
                 + ",\"max_requeues\":" + (int) MAX_REQUEUES.get(queue)
                 + ",\"extend_recently_accessed\":" + (boolean) EXTEND.get(queue)
                 + ofLedgers + ",\"eviction\":null,\"storage_entry_size\":null}";
-        if (!now.equals(told)) {
-            told = now;
+        if (!now.equals(lastConfiguration)) {
+            lastConfiguration = now;
             TRACE.row(Op.CONFIG).value(now);
         }
     }
@@ -66,7 +66,7 @@ final class EntrycacheRest {
                 + ",\"bytes\":" + manager.getSize() + "}");
     }
 
-    /** One row a slot, head to tail; the number of slots. */
+    /** Writes one row for each slot from head to tail and returns the number of slots. */
     private static long snapshot(Cause cause) {
         long slots = 0;
         if (EntrycacheQueue.queue == null) {
@@ -86,13 +86,13 @@ final class EntrycacheRest {
         return slots;
     }
 
-    /** The part is full: what is cached now stands at its end. */
+    /** Ends a full part with a snapshot of the cached entries. */
     static void rotate() {
         snapshot(Cause.ROTATE);
         TRACE.endPart();
     }
 
-    /** The last rows. */
+    /** Writes the last rows. */
     static void end() {
         metrics();
         long slots = snapshot(Cause.END);

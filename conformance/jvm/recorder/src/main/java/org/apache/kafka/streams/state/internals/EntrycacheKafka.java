@@ -20,18 +20,24 @@ public final class EntrycacheKafka {
 
     private EntrycacheKafka() { }
 
-    /** A call of a thread's cache begins; with the first one its trace does: some caches are never used. */
+    /**
+     * Records the beginning of a call of a thread's cache. The first call begins its trace, because some caches are
+     * never used.
+     */
     public static void enter(ThreadCache cache) {
         EntrycacheThread thread = of(cache);
         if (thread == null) {
-            thread = begun(cache);
+            thread = beginTrace(cache);
         }
         if (thread != null) {
             thread.enter(true);
         }
     }
 
-    /** A resize begins: the thread that starts others calls it, which is no use of the cache. */
+    /**
+     * Records the beginning of a resize. It does not count as a use, because the thread that starts the others calls
+     * it.
+     */
     public static void entersResize(ThreadCache cache) {
         EntrycacheThread thread = of(cache);
         if (thread != null) {
@@ -39,7 +45,7 @@ public final class EntrycacheKafka {
         }
     }
 
-    private static EntrycacheThread begun(ThreadCache cache) {
+    private static EntrycacheThread beginTrace(ThreadCache cache) {
         synchronized (BEGINNING) {
             EntrycacheThread there = of(cache);
             Trace trace = there == null ? Recorder.begin() : null;
@@ -58,7 +64,7 @@ public final class EntrycacheKafka {
         return (EntrycacheThread) (Object) THREAD.getVolatile(cache);
     }
 
-    /** It ends, however. */
+    /** Records the end of a call, whether it returns or throws. */
     public static void exit(ThreadCache cache) {
         EntrycacheThread thread = of(cache);
         if (thread != null) {
@@ -66,7 +72,7 @@ public final class EntrycacheKafka {
         }
     }
 
-    /** The limit was changed. */
+    /** Records a changed limit. */
     public static void resized(ThreadCache cache) {
         EntrycacheThread thread = of(cache);
         if (thread != null) {
@@ -74,20 +80,20 @@ public final class EntrycacheKafka {
         }
     }
 
-    /** A namespace is new. */
+    /** Records a new namespace and adds it to the map. */
     @SuppressWarnings("unchecked")
     public static Object opened(Map<?, ?> caches, Object name, Object named, ThreadCache cache) {
         EntrycacheThread known = of(cache);
-        EntrycacheThread thread = known == null ? begun(cache) : known;
+        EntrycacheThread thread = known == null ? beginTrace(cache) : known;
         if (thread != null) {
             SPACE.set((NamedCache) named, (Object) new EntrycacheNamespace(thread, (String) name, (NamedCache) named));
-            tell((NamedCache) named, space -> thread.row(Op.CACHE_OPEN, false).cache(space.name));
+            writeRows((NamedCache) named, space -> thread.row(Op.CACHE_OPEN, false).cache(space.name));
         }
         return ((Map<Object, Object>) caches).put(name, named);
     }
 
-    /** Writes rows about a namespace that is recorded. */
-    private static void tell(NamedCache cache, Consumer<EntrycacheNamespace> rows) {
+    /** Writes rows about a namespace if it is recorded. */
+    private static void writeRows(NamedCache cache, Consumer<EntrycacheNamespace> rows) {
         EntrycacheNamespace space = (EntrycacheNamespace) (Object) SPACE.get(cache);
         if (space != null) {
             Trace trace = space.thread.trace;
@@ -102,44 +108,44 @@ public final class EntrycacheKafka {
         }
     }
 
-    /** NamedCache.get answers. */
+    /** Records the result of {@code NamedCache.get}. */
     public static void looked(LRUCacheEntry found, NamedCache cache, Bytes key) {
         if (key != null) {
-            tell(cache, space -> space.looked(key, found));
+            writeRows(cache, space -> space.looked(key, found));
         }
     }
 
-    /** NamedCache.put begins. */
+    /** Records the beginning of {@code NamedCache.put}. */
     public static void puts(NamedCache cache) {
-        tell(cache, EntrycacheNamespace::puts);
+        writeRows(cache, EntrycacheNamespace::puts);
     }
 
-    /** NamedCache.put is done. */
+    /** Records the end of {@code NamedCache.put}. */
     public static void put(NamedCache cache, Bytes key, LRUCacheEntry entry) {
-        tell(cache, space -> space.put(key, entry));
+        writeRows(cache, space -> space.put(key, entry));
     }
 
-    /** NamedCache.evict begins. */
+    /** Records the beginning of {@code NamedCache.evict}. */
     public static void evicts(NamedCache cache) {
         NamedCache.LRUNode eldest = cache.tail();
         if (eldest != null) {
-            tell(cache, space -> space.evicts(eldest));
+            writeRows(cache, space -> space.evicts(eldest));
         }
     }
 
-    /** NamedCache.flush hands over. */
+    /** Records the entries that {@code NamedCache.flush} hands over, and calls the listener. */
     public static void flushes(ThreadCache.DirtyEntryFlushListener listener, List<ThreadCache.DirtyEntry> entries,
             NamedCache cache, NamedCache.LRUNode evicted) {
-        tell(cache, space -> space.flushes(entries, evicted != null));
+        writeRows(cache, space -> space.flushes(entries, evicted != null));
         listener.apply(entries);
     }
 
-    /** ThreadCache.delete. */
+    /** Deletes an entry for {@code ThreadCache.delete} and records it. */
     public static LRUCacheEntry deletes(NamedCache cache, Bytes key) {
         return delete(cache, key, Cause.CALL);
     }
 
-    /** NamedCache.flush drops a tombstone that was handed over. */
+    /** Deletes a tombstone that {@code NamedCache.flush} has handed over, and records it. */
     public static LRUCacheEntry drops(NamedCache cache, Bytes key) {
         return delete(cache, key, Cause.FLUSH);
     }
@@ -147,19 +153,19 @@ public final class EntrycacheKafka {
     private static LRUCacheEntry delete(NamedCache cache, Bytes key, Cause cause) {
         LRUCacheEntry entry = cache.delete(key);
         if (entry != null) {
-            tell(cache, space -> space.deleted(key, entry, cause));
+            writeRows(cache, space -> space.deleted(key, entry, cause));
         }
         return entry;
     }
 
-    /** NamedCache.clear. */
+    /** Records the removal of all entries by {@code NamedCache.clear}. */
     public static void clears(NamedCache cache) {
-        tell(cache, space -> space.empties(Cause.CLEAR));
+        writeRows(cache, space -> space.empties(Cause.CLEAR));
     }
 
-    /** NamedCache.close. */
+    /** Records the removal of all entries and the end of the namespace by {@code NamedCache.close}. */
     public static void closes(NamedCache cache) {
-        tell(cache, space -> {
+        writeRows(cache, space -> {
             space.empties(Cause.CLOSE);
             space.thread.row(Op.CACHE_CLOSE, false).cache(space.name);
         });

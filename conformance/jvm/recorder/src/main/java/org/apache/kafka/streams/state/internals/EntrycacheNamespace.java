@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.utils.Bytes;
 
-/** What the recorder knows of one NamedCache: the lives of its entries. Guarded by the lock of the trace. */
+/** The recorder's state of one NamedCache: the lives of its entries. Guarded by the lock of the trace. */
 final class EntrycacheNamespace {
     private static final VarHandle SIZE = Handles.field(NamedCache.class, "currentSizeBytes", long.class);
 
@@ -35,7 +35,7 @@ final class EntrycacheNamespace {
         return stay == null ? row : row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, stay.size);
     }
 
-    /** A lookup that found an entry, or none. */
+    /** Writes the row of a lookup. */
     void looked(Bytes key, LRUCacheEntry found) {
         Stay stay = stays.get(key);
         Trace row = thread.row(found == null ? Op.MISS : Op.HIT, true).cause(Cause.GET).cache(name)
@@ -48,12 +48,14 @@ final class EntrycacheNamespace {
         }
     }
 
-    /** A write begins. */
+    /** Begins a write. */
     void puts() {
         before = (long) SIZE.get(cache);
     }
 
-    /** A write is done: what the bytes grew by, and the former entry had, is what it counts. */
+    /**
+     * Writes the row of a finished write. The entry's size is the growth in bytes plus the size of the former entry.
+     */
     void put(Bytes key, LRUCacheEntry entry) {
         Stay former = stays.get(key);
         long size = (long) SIZE.get(cache) - before + (former == null ? 0 : former.size);
@@ -65,7 +67,7 @@ final class EntrycacheNamespace {
         row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, size).dirty(entry.isDirty());
     }
 
-    /** The eldest leaves; if it is dirty, it is handed over next. */
+    /** Writes the row of the eviction of the eldest entry; if it is dirty, it is handed over next. */
     void evicts(NamedCache.LRUNode eldest) {
         evicted = leaves(eldest.key());
         if (evicted != null) {
@@ -73,7 +75,7 @@ final class EntrycacheNamespace {
         }
     }
 
-    /** Entries are handed over. */
+    /** Writes the rows of entries that are handed over. */
     void flushes(List<ThreadCache.DirtyEntry> entries, boolean evicting) {
         boolean first = evicting;
         for (ThreadCache.DirtyEntry entry : entries) {
@@ -83,7 +85,7 @@ final class EntrycacheNamespace {
         }
     }
 
-    /** An entry was deleted. */
+    /** Writes the row of a deleted entry. */
     void deleted(Bytes key, LRUCacheEntry entry, Cause cause) {
         Stay stay = leaves(key);
         if (stay != null) {
@@ -91,7 +93,7 @@ final class EntrycacheNamespace {
         }
     }
 
-    /** All entries leave. */
+    /** Writes the rows of all entries as they are removed. */
     void empties(Cause cause) {
         for (Bytes key : List.copyOf(stays.keySet())) {
             Stay stay = leaves(key);

@@ -9,9 +9,9 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the recorder knows of one ThreadCache: its trace, and the calls that are under way.
+ * The recorder's state of one ThreadCache: its trace and the calls in progress.
  *
- * <p>Mostly one thread calls it; but a state updater flushes the namespaces of the tasks that it restores.
+ * <p>Mostly one thread calls the cache, but a state updater flushes the namespaces of the tasks that it restores.
  */
 final class EntrycacheThread {
     private static final VarHandle SIZE = Handles.field(ThreadCache.class, "sizeInBytes", AtomicLong.class);
@@ -34,7 +34,7 @@ final class EntrycacheThread {
         this.cache = cache;
     }
 
-    /** A call begins; one within another, by a listener, belongs to that one. */
+    /** Begins a call. A call nested in another one, made by a listener, belongs to the outer call. */
     void enter(boolean uses) {
         Call call = calls.get();
         if (call.depth++ == 0) {
@@ -52,16 +52,19 @@ final class EntrycacheThread {
         }
     }
 
-    /** A call ends. */
+    /** Ends a call. */
     void exit() {
         Call call = calls.get();
         call.depth = Math.max(0, call.depth - 1);
     }
 
-    /** Begins a row; the lock is held. The cache's own total is told where no change of it can be under way. */
-    Trace row(Op op, boolean atRest) {
+    /**
+     * Begins a row; the caller holds the lock. The cache's own total is recorded only if no change of it can be in
+     * progress.
+     */
+    Trace row(Op op, boolean isQuiescent) {
         Call call = calls.get();
-        trace.managerBytes = atRest && call.depth <= 1 && !many ? total() : Column.NULL;
+        trace.managerBytes = isQuiescent && call.depth <= 1 && !many ? total() : Column.NULL;
         Trace row = trace.row(op);
         if (call.id == Column.NULL || call.depth == 0) {
             call.id = row.seq();

@@ -16,11 +16,12 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
- * What puts and gets of the released ThreadCache cost, in its own JVM.
+ * Measures puts and gets of the released ThreadCache in a JVM of its own.
  *
- * <p>Three lines of stdin first: the limit in bytes; what goes before, unmeasured; the mix. An operation is a number: n
- * puts entry n, -n - 1 gets it. Then one line a play: "clean" or "dirty". One line an answer on stdout: nanoseconds of
- * processor time of the whole JVM for the mix, its hits, and the entries that a listener got.
+ * <p>Stdin begins with three lines: the limit in bytes, the unmeasured operations that fill the cache, and the measured
+ * mix. An operation is a number: n puts entry n, and -n - 1 gets it. Each further line, "clean" or "dirty", plays the
+ * mix once. Each answer is one line on stdout: the processor time of the whole JVM for the mix in nanoseconds, the
+ * hits, and the number of entries that a listener received.
  */
 public final class StreamCosts {
     private static final byte[] VALUE = "payload".getBytes(StandardCharsets.UTF_8);
@@ -29,7 +30,7 @@ public final class StreamCosts {
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     private static final Constructor<?> DIRTY = longest(LRUCacheEntry.class);
-    /** The constructor that says whether an entry is dirty has other parameters in each release. */
+    /** The arguments of the constructor that sets the dirty flag. Its parameters differ between releases. */
     private static final Object[] GIVEN = Arrays.copyOf(
             new Object[] {VALUE, new RecordHeaders(), true, 0L, 0L, 0, ""}, DIRTY.getParameterCount());
 
@@ -100,11 +101,11 @@ public final class StreamCosts {
     }
 
     private static Constructor<?> longest(Class<?> type) {
-        Constructor<?> found = Arrays.stream(type.getDeclaredConstructors())
+        Constructor<?> constructor = Arrays.stream(type.getDeclaredConstructors())
                 .max(Comparator.comparingInt(Constructor::getParameterCount))
                 .orElseThrow();
-        found.setAccessible(true);
-        return found;
+        constructor.setAccessible(true);
+        return constructor;
     }
 
     private static int[] numbers(String line) {

@@ -1,6 +1,6 @@
 package org.apache.kafka.streams.state.internals;
 
-/** A promise is broken: the world ends here. */
+/** The exception that ends a case when the released cache breaks a promise. */
 final class Broken extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -11,8 +11,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
- * A released thread cache, and beside it nothing but the last write of each key: enough to hold each promise of level
- * `cache` after each step.
+ * A released thread cache, and a model that holds only the last write of each key. The model is enough to check every
+ * promise of level `cache` after each step.
  */
 final class CacheWorld {
     static final long CALLS = 8;
@@ -28,7 +28,7 @@ final class CacheWorld {
     private long calls;
     private int ordered;
 
-    /** One write. `isHandedOver`: a listener has taken it. */
+    /** One write. `isHandedOver` is set once a listener has received it. */
     private static final class Write {
         final String namespace;
         final Bytes key;
@@ -52,7 +52,7 @@ final class CacheWorld {
         }
     }
 
-    /** `isTotalHeld`: whether the world ends where the running total is wrong. */
+    /** Creates the cache. With `isTotalHeld`, a wrong running total ends the case. */
     CacheWorld(long maxSizeBytes, StreamsMetricsImpl metrics, Endless endless, boolean isTotalHeld) {
         this.isTotalHeld = isTotalHeld;
         this.maxSizeBytes = maxSizeBytes;
@@ -65,7 +65,7 @@ final class CacheWorld {
         return steps;
     }
 
-    /** One step, then every promise. */
+    /** Performs one step, then checks every promise. */
     void step(Op op) {
         calls = 0;
         perform(op);
@@ -164,7 +164,7 @@ final class CacheWorld {
         last.remove(namespace + text(key));
     }
 
-    /** A hit is the last write; a write that nobody has taken is a hit. */
+    /** Checks that a hit returns the last write, and that a write no listener has received is a hit. */
     private void read(String namespace, Bytes key, LRUCacheEntry found) {
         Write write = last.get(namespace + text(key));
         boolean mustHit = write != null && write.isDirty && !write.isHandedOver;

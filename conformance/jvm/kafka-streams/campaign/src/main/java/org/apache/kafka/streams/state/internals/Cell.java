@@ -4,10 +4,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * One cell of the grid: what listeners do, where, and when they are called.
+ * One combination of the campaign's parameters: the operation that a listener performs, its place, and the cause of the
+ * call.
  *
- * <p>`call` says how listeners come to be called: by flushes alone, or by evictions too. `place` is where the operations
- * inside a call go: to the namespace or store that is being delivered, or to another one.
+ * <p>`call` is the cause: listeners are called by flushes only, or by evictions too. `place` is the target of the
+ * operations inside a call: the namespace or store that is being delivered, or another one.
  */
 final class Cell {
     final String level;
@@ -36,12 +37,12 @@ final class Cell {
         return place.equals("same");
     }
 
-    /** A world of so many steps broke a promise. */
-    void broke(String promise, int length, String world) {
+    /** Records that a case of `length` steps broke a promise. */
+    void broke(String promise, int length, String caseJson) {
         broken.merge(promise, 1L, Long::sum);
         if (length < lengths.getOrDefault(promise, Integer.MAX_VALUE)) {
             lengths.put(promise, length);
-            shortest.put(promise, world);
+            shortest.put(promise, caseJson);
         }
     }
 

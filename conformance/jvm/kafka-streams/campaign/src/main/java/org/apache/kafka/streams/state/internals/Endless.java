@@ -5,15 +5,16 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Ends a `resize` that would never end.
  *
- * <p>A thread looks at the number of evictions of the step at hand. More of them than twenty thousand in two milliseconds, over a handful of
- * entries, is taken as the proof; then the running total is set so low that the loop ends, and the step is marked.
+ * <p>A thread samples the number of evictions of the current step. More than twenty thousand evictions in two
+ * milliseconds, over a handful of entries, prove that the loop does not end. The thread then lowers the running total
+ * so far that the loop ends, and marks the step.
  */
 final class Endless extends Thread {
     private static final long MANY = 20_000;
 
     private volatile ThreadCache cache;
     private volatile AtomicLong total;
-    private volatile boolean met;
+    private volatile boolean isEndless;
 
     Endless() {
         super("endless");
@@ -21,15 +22,15 @@ final class Endless extends Thread {
     }
 
     void begins(ThreadCache of, AtomicLong itsTotal) {
-        met = false;
+        isEndless = false;
         total = itsTotal;
         cache = of;
     }
 
-    /** Whether the operation that now has ended would not have ended. */
+    /** Returns whether the operation that has just ended was stopped by this thread. */
     boolean ended() {
         cache = null;
-        return met;
+        return isEndless;
     }
 
     @Override
@@ -43,7 +44,7 @@ final class Endless extends Thread {
                 return;
             }
             if (at != null && cache == at && at.evicts() - before > MANY) {
-                met = true;
+                isEndless = true;
                 total.set(Long.MIN_VALUE / 2);
             }
         }

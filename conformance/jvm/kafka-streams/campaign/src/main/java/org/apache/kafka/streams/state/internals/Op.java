@@ -2,7 +2,9 @@ package org.apache.kafka.streams.state.internals;
 
 import java.util.List;
 
-/** One operation of a world, at top level or inside a call; `name` and the names of the places are the protocol's. */
+/**
+ * One operation of a case, at top level or inside a call. `name` and the names of the places are those of the protocol.
+ */
 record Op(String name, String place, String key, String value, boolean isDirty, long number, List<Op> inner) {
     static Op of(String name, String place) {
         return new Op(name, place, null, null, false, 0, List.of());
@@ -16,7 +18,7 @@ record Op(String name, String place, String key, String value, boolean isDirty, 
         return new Op(name, place, key, value, isDirty, 0, List.of());
     }
 
-    /** As a step of the protocol. */
+    /** Returns the operation as a step of the protocol. */
     String json() {
         StringBuilder out = new StringBuilder("{\"op\":\"" + name + "\"");
         if (place != null) {

@@ -8,7 +8,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
-/** A released thread cache and the fields of it that a promise is about. */
+/** A released thread cache and the fields that the promises refer to. */
 final class Released {
     private static final Field CACHES = Reflection.field(ThreadCache.class, "caches");
     private static final Field TOTAL = Reflection.field(ThreadCache.class, "sizeInBytes");
@@ -30,7 +30,7 @@ final class Released {
         return caches.get(namespace);
     }
 
-    /** The exact sum of the sizes of all entries. */
+    /** Returns the exact sum of the sizes of all entries. */
     long sum() {
         long sum = 0;
         for (NamedCache named : caches.values()) {
@@ -41,7 +41,7 @@ final class Released {
         return sum;
     }
 
-    /** The entry of that key; null where there is none. */
+    /** Returns the entry of the key, or null if there is none. */
     LRUCacheEntry entry(String namespace, Bytes key) {
         NamedCache named = caches.get(namespace);
         NamedCache.LRUNode node = named == null ? null : nodes(named).get(key);
@@ -57,7 +57,10 @@ final class Released {
         return named == null || nodes(named).isEmpty();
     }
 
-    /** The running total, if it is held, is the sum, and each dirty key is a dirty entry's. */
+    /**
+     * Checks that each dirty key belongs to a dirty entry and, with `isTotalHeld`, that the running total equals the
+     * sum.
+     */
     void settled(boolean isTotalHeld) {
         Broken.unless(!isTotalHeld || total.get() == sum(), "total");
         for (NamedCache named : caches.values()) {

@@ -13,26 +13,26 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.KeyValueIterator;
 
-/** Released caching stores over released stores in memory, each beside a plain map. */
+/** Released caching stores over released in-memory stores, each compared with a plain map. */
 final class StoreWorld {
     private final Released released;
     private final StreamsMetricsImpl metrics;
-    private final Map<String, Kept> stores = new HashMap<>();
+    private final Map<String, CheckedStore> stores = new HashMap<>();
     private final boolean isTotalHeld;
     private final boolean evicts;
-    private boolean isSettling;
+    private boolean isFlushingAll;
     private long steps;
     private long calls;
 
-    /** A store, what a plain map holds in its place, and what was forwarded last for each key. */
-    private final class Kept {
+    /** A store, the plain map that models it, and the last value that was forwarded for each key. */
+    private final class CheckedStore {
         final InMemoryKeyValueStore inner;
         final CachingKeyValueStore caching;
         final TreeMap<String, String> plain = new TreeMap<>();
         final Map<String, String> forwarded = new HashMap<>();
         final Map<String, List<Op>> downstream = new HashMap<>();
 
-        Kept(String name) {
+        CheckedStore(String name) {
             inner = new InMemoryKeyValueStore(name);
             caching = Era.caching(inner);
             caching.setFlushListener(this::forward, false);
@@ -42,7 +42,7 @@ final class StoreWorld {
         private void forward(Record<byte[], Change<byte[]>> record) {
             String key = new String(record.key());
             forwarded.put(key, text(record.value().newValue));
-            if (calls++ < CacheWorld.CALLS && !isSettling) {
+            if (calls++ < CacheWorld.CALLS && !isFlushingAll) {
                 downstream.getOrDefault(key, List.of()).forEach(StoreWorld.this::perform);
             }
         }
@@ -59,20 +59,23 @@ final class StoreWorld {
         return steps;
     }
 
-    /** One step, then the promises that hold between steps. */
+    /** Performs one step, then checks the promises that hold between steps. */
     void step(Op op) {
         calls = 0;
         perform(op);
         released.settled(isTotalHeld);
     }
 
-    /** Writes everything through: what lies below is the plain map, and what was forwarded last is the last value. */
+    /**
+     * Flushes all stores, then checks that each underlying store equals its plain map and that the last forwarded
+     * values are the last values written.
+     */
     void settle() {
-        isSettling = true;
-        for (Kept store : stores.values()) {
+        isFlushingAll = true;
+        for (CheckedStore store : stores.values()) {
             Era.flush(store.caching);
         }
-        for (Kept store : stores.values()) {
+        for (CheckedStore store : stores.values()) {
             Broken.unless(entries(store.inner.all()).equals(new ArrayList<>(store.plain.entrySet())), "below");
             store.forwarded.forEach((key, value) ->
                     Broken.unless(java.util.Objects.equals(store.plain.get(key), value), "forwarded last"));
@@ -81,9 +84,9 @@ final class StoreWorld {
 
     private void perform(Op op) {
         steps++;
-        Kept store = stores.get(op.place());
+        CheckedStore store = stores.get(op.place());
         if (store == null) {
-            store = new Kept(op.place());
+            store = new CheckedStore(op.place());
             stores.put(op.place(), store);
         }
         try {
@@ -93,7 +96,7 @@ final class StoreWorld {
         }
     }
 
-    private void done(Op op, Kept store) {
+    private void done(Op op, CheckedStore store) {
         Bytes key = op.key() == null ? null : Bytes.wrap(op.key().getBytes());
         switch (op.name()) {
             case "store_put" -> {
@@ -107,13 +110,14 @@ final class StoreWorld {
             }
             case "store_get" -> {
                 String expected = store.plain.get(op.key());
-                String found = text(store.caching.get(key));
-                Broken.unless(java.util.Objects.equals(found, expected), "read");
+                String actual = text(store.caching.get(key));
+                Broken.unless(java.util.Objects.equals(actual, expected), "read");
             }
             case "store_delete" -> {
                 String expected = store.plain.get(op.key());
                 if (evicts) {
-                    // the two halves of CachingKeyValueStore.delete: what the first forwards sees the old value
+                    // CachingKeyValueStore.delete in its two halves: a forward caused by the first half sees the old
+                    // value
                     Broken.unless(java.util.Objects.equals(text(store.caching.get(key)), expected), "read");
                     store.plain.remove(op.key());
                     store.caching.put(key, null);
@@ -136,11 +140,11 @@ final class StoreWorld {
         }
     }
 
-    private static List<Map.Entry<String, String>> entries(KeyValueIterator<Bytes, byte[]> found) {
+    private static List<Map.Entry<String, String>> entries(KeyValueIterator<Bytes, byte[]> iterator) {
         List<Map.Entry<String, String>> entries = new ArrayList<>();
-        try (found) {
-            while (found.hasNext()) {
-                KeyValue<Bytes, byte[]> next = found.next();
+        try (iterator) {
+            while (iterator.hasNext()) {
+                KeyValue<Bytes, byte[]> next = iterator.next();
                 entries.add(new java.util.AbstractMap.SimpleEntry<>(text(next.key.get()), text(next.value)));
             }
         }

@@ -8,9 +8,11 @@ import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
- * Plays random worlds of a grid on the released caches of Kafka Streams and holds each step to what is promised.
+ * Plays random cases for every combination of parameters on the released caches of Kafka Streams and checks the
+ * promises after each step.
  *
- * <p>Arguments: seed, worlds of a cell, steps of a long world. Worlds are long where no short one broke a promise. Prints one JSON object.
+ * <p>Arguments: the seed, the number of cases of each combination, and the number of steps of a long case. Cases are
+ * long as long as no short case broke a promise. Prints one JSON object.
  */
 public final class StreamCampaign {
     private static final String[] CACHE_OPS = {
@@ -20,9 +22,9 @@ public final class StreamCampaign {
     private static final String[] STORE_OPS = {"none", "get", "put", "put_null", "delete", "range", "flush", "reverse", "mixed"};
     private static final String[] MIXED = {"get", "put", "put_null", "delete", "flush", "range"};
     private static final String[] KEYS = {"x", "y", "z"};
-    private static final List<Op> CACHE_LOOKS =
+    private static final List<Op> CACHE_QUERIES =
             List.of(Op.of("usage", null), Op.of("metrics", "a"), Op.of("metrics", "b"));
-    private static final List<Op> STORE_LOOKS = List.of(
+    private static final List<Op> STORE_QUERIES = List.of(
             Op.of("usage", null), Op.of("store_all", "s"), Op.of("store_all", "t"), Op.of("store_flush", "s"),
             Op.of("store_flush", "t"), Op.of("store_inner", "s"), Op.of("store_inner", "t"));
     private static final int MAX_STEPS = 14;
@@ -31,18 +33,18 @@ public final class StreamCampaign {
             Era.metrics(new Metrics(new MetricConfig(), List.of(), StandingTime.INSTANCE), StandingTime.INSTANCE);
     private final Endless endless = new Endless();
     private final Random random;
-    private final long worlds;
+    private final long cases;
     private final int longest;
     private int values;
 
-    private StreamCampaign(long seed, long worlds, int longest) {
+    private StreamCampaign(long seed, long cases, int longest) {
         random = new Random(seed);
-        this.worlds = worlds;
+        this.cases = cases;
         this.longest = longest;
         endless.start();
     }
 
-    /** Plays. */
+    /** Plays all combinations and prints the result. */
     public static void main(String[] arguments) {
         StreamCampaign campaign = new StreamCampaign(
                 Long.parseLong(arguments[0]), Long.parseLong(arguments[1]), Integer.parseInt(arguments[2]));
@@ -50,10 +52,10 @@ public final class StreamCampaign {
         for (String call : List.of("flush", "eviction")) {
             for (String place : List.of("same", "other")) {
                 for (String op : CACHE_OPS) {
-                    cells.add(campaign.played(new Cell("cache", call, op, place)));
+                    cells.add(campaign.play(new Cell("cache", call, op, place)));
                 }
                 for (String op : STORE_OPS) {
-                    cells.add(campaign.played(new Cell("store", call, op, place)));
+                    cells.add(campaign.play(new Cell("store", call, op, place)));
                 }
             }
         }
@@ -62,17 +64,17 @@ public final class StreamCampaign {
                 + String.join(",\n", cells.stream().map(Cell::json).toList()) + "]}");
     }
 
-    private Cell played(Cell cell) {
-        long endlessWorlds = 0;
-        while (cell.worlds < worlds && endlessWorlds < 5) {
+    private Cell play(Cell cell) {
+        long endlessCases = 0;
+        while (cell.worlds < cases && endlessCases < 5) {
             cell.worlds++;
             values = 0;
             int length = 1 + random.nextInt(cell.worlds % 4 == 0 ? MAX_STEPS : cell.broken.isEmpty() ? longest : 5);
             long size = size(cell);
             List<Op> ops = cell.level.equals("cache") ? cacheOps(cell, length, size) : storeOps(cell, length);
-            String promise = cell.level.equals("cache") ? cacheWorld(cell, size, ops) : storeWorld(cell, size, ops);
+            String promise = cell.level.equals("cache") ? playCache(cell, size, ops) : playStore(cell, size, ops);
             if (promise != null && promise.equals("every step ends")) {
-                endlessWorlds++;
+                endlessCases++;
             }
         }
         return cell;
@@ -82,39 +84,39 @@ public final class StreamCampaign {
         return cell.evicts() ? List.of(0L, 50L, 100L, 150L).get(random.nextInt(4)) : 1 << 20;
     }
 
-    private String cacheWorld(Cell cell, long size, List<Op> ops) {
-        CacheWorld world = new CacheWorld(size, metrics, endless, cell.worlds % 2 == 0);
+    private String playCache(Cell cell, long size, List<Op> ops) {
+        CacheWorld checker = new CacheWorld(size, metrics, endless, cell.worlds % 2 == 0);
         List<Op> done = new ArrayList<>();
         try {
             for (Op op : ops) {
                 done.add(op);
-                world.step(op);
+                checker.step(op);
             }
             return null;
         } catch (Broken broken) {
-            cell.broke(broken.promise, length(done), json(size, done, CACHE_LOOKS));
+            cell.broke(broken.promise, length(done), json(size, done, CACHE_QUERIES));
             return broken.promise;
         } finally {
             endless.ended();
-            cell.steps += world.steps();
+            cell.steps += checker.steps();
         }
     }
 
-    private String storeWorld(Cell cell, long size, List<Op> ops) {
-        StoreWorld world = new StoreWorld(size, metrics, cell);
+    private String playStore(Cell cell, long size, List<Op> ops) {
+        StoreWorld checker = new StoreWorld(size, metrics, cell);
         List<Op> done = new ArrayList<>();
         try {
             for (Op op : ops) {
                 done.add(op);
-                world.step(op);
+                checker.step(op);
             }
-            world.settle();
+            checker.settle();
             return null;
         } catch (Broken broken) {
-            cell.broke(broken.promise, length(done), json(size, done, STORE_LOOKS));
+            cell.broke(broken.promise, length(done), json(size, done, STORE_QUERIES));
             return broken.promise;
         } finally {
-            cell.steps += world.steps();
+            cell.steps += checker.steps();
         }
     }
 
@@ -122,10 +124,10 @@ public final class StreamCampaign {
         return ops.stream().mapToInt(op -> 1 + op.inner().size()).sum();
     }
 
-    /** A case of the protocol; what it ends with looks at everything. */
-    private static String json(long size, List<Op> done, List<Op> looks) {
+    /** Returns a case of the protocol that ends with queries of the whole state. */
+    private static String json(long size, List<Op> done, List<Op> queries) {
         List<Op> ops = new ArrayList<>(done);
-        ops.addAll(looks);
+        ops.addAll(queries);
         return "{\"system\":\"kafka-streams\",\"config\":{\"max_size_bytes\":" + size + ",\"reentry_budget\":" + CacheWorld.CALLS
                 + "},\"steps\":" + Op.json(ops) + "}";
     }
@@ -222,7 +224,7 @@ public final class StreamCampaign {
         return KEYS[random.nextInt(KEYS.length)];
     }
 
-    /** A value of two characters that no other write among hundreds has. */
+    /** Returns a value of two characters that differs from those of hundreds of writes before and after it. */
     private String value() {
         values++;
         return "" + (char) ('a' + values / 26 % 26) + (char) ('a' + values % 26);

@@ -9,7 +9,7 @@ import org.apache.kafka.streams.processor.internals.InternalProcessorContext;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
-/** What a caching store asks of the task that it runs in. */
+/** The parts of a task that a caching store uses. */
 final class Task {
     private static final TaskId ID = new TaskId(0, 0);
 
