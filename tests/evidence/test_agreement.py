@@ -203,7 +203,10 @@ def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, m
     page.write_text("old", encoding="utf-8")
     assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
     assert page.read_text(encoding="utf-8") == "old"
-    monkeypatch.setattr(agreement, "checkout", SimpleNamespace(locate_checkout=lambda: tmp_path))
+    written = agreement.checkout.write_spec_files
+    monkeypatch.setattr(
+        agreement, "checkout", SimpleNamespace(locate_checkout=lambda: tmp_path, write_spec_files=written)
+    )
     monkeypatch.setattr(agreement.examples, "write_answers", lambda: None)
     agreement.write_rules()
     assert agreement._page(tmp_path) == []

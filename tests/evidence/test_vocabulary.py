@@ -82,7 +82,7 @@ def test_an_operation_more_or_less_is_reported() -> None:
 
 def test_what_is_written_is_read_as_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / KAFKA.name).mkdir()
-    monkeypatch.setattr(checkout.checkout, "locate_spec_folder", lambda: tmp_path)
+    monkeypatch.setattr(checkout, "locate_spec_folder", lambda: tmp_path)
     assert checkout.find_vocabulary_difference(KAFKA) == "kafka-streams/case.schema.json is missing"
     checkout.write_spec_files(KAFKA)
     assert checkout.find_vocabulary_difference(KAFKA) == ""

@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 # each of these registers its kinds
-from . import answers, at_start, hello, leaks, odd, outcomes, repeats, run_bytes, silence, strange  # noqa: F401
-from .odd import IN_FULL
+from . import answers, at_start, hello, leaks, outcomes, repeats, run_bytes, silence, strange, unusual  # noqa: F401
 from .speaker import KINDS, Speaker
 from .strange import AFTER_OTHERS, IN_LONG, SELDOM
+from .unusual import IN_FULL
 
 __all__ = ["AFTER_OTHERS", "IN_FULL", "IN_LONG", "KINDS", "SELDOM", "main"]
 
