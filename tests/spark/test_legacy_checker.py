@@ -22,7 +22,13 @@ from entrycache_trace.files import Metadata
 from tests.spark import test_legacy_scenarios
 from tests.spark.test_legacy_random import recorded  # noqa: F401 - a fixture
 from tests.support.traces import plant
-from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
+from tests.support.traces.checker_runs import (
+    batch_of,
+    check_rows,
+    compare_with_windows,
+    home_of,
+    is_independent_of_cuts,
+)
 from tests.support.traces.legacy_script import LegacyScript, Place, at
 
 OF_ONE = {"L-TRIGGER-3"}
@@ -103,20 +109,20 @@ def test_each_family_of_checks_is_needed(
 ) -> None:
     """Without a family, seeded violations would be called clean: the test above would detect it."""
     if family == "Totals":
-        monkeypatch.setattr(broker_module.Totals, "end", lambda *arguments: None)
+        monkeypatch.setattr(home_of(broker_module, "Totals").Totals, "end", lambda *arguments: None)
     elif family in ("Lives", "Places", "Removals"):
         name = "number" if family == "Lives" else "follow"
-        follow = getattr(getattr(broker_module, family), name)
+        follow = getattr(getattr(home_of(broker_module, family), family), name)
 
         def deaf(*arguments: Any) -> Any:
             return follow(*arguments[:-1], arguments[-1].copy())
 
-        monkeypatch.setattr(getattr(broker_module, family), name, deaf)
-        monkeypatch.setattr(broker_module.Removals, "end", lambda *arguments: None)
+        monkeypatch.setattr(getattr(home_of(broker_module, family), family), name, deaf)
+        monkeypatch.setattr(home_of(broker_module, "Removals").Removals, "end", lambda *arguments: None)
     elif family == "Shares":
-        monkeypatch.setattr(broker_module.Shares, "follow", lambda *arguments: None)
+        monkeypatch.setattr(home_of(broker_module, "Shares").Shares, "follow", lambda *arguments: None)
     else:
-        monkeypatch.setattr(broker_module, family, lambda *arguments: None)
+        monkeypatch.setattr(home_of(broker_module, family), family, lambda *arguments: None)
     assert any(check_rows(batch, metadata).clean & broken for _, metadata, batch, broken in scenarios if broken)
 
 

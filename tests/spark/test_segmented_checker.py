@@ -25,7 +25,13 @@ from tests.spark.test_kafka_random import random_traces
 from tests.spark.test_segmented_random import CHANGED, PRESETS
 from tests.spark.test_segmented_scenarios import record_scenarios
 from tests.support.traces import mutate, plant
-from tests.support.traces.checker_runs import batch_of, check_rows, compare_with_windows, is_independent_of_cuts
+from tests.support.traces.checker_runs import (
+    batch_of,
+    check_rows,
+    compare_with_windows,
+    home_of,
+    is_independent_of_cuts,
+)
 from tests.support.traces.segmented_scenarios.scenario import at
 from tests.support.traces.segmented_script import RingScript
 
@@ -107,7 +113,8 @@ def test_each_family_of_checks_is_needed(
     family: str, scenarios: list[Scenario], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a family, seeded violations would be called clean."""
-    where, name = (broker_module, family) if family.startswith("check_") else (getattr(broker_module, family), "follow")
+    home = home_of(broker_module, family)
+    where, name = (home, family) if family.startswith("check_") else (getattr(home, family), "follow")
     monkeypatch.setattr(where, name, unflagged(getattr(where, name)))
     assert any(check_rows(batch, ONE).clean & broken for _, batch, broken in scenarios)
 
@@ -139,7 +146,8 @@ def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None
 
 def test_costly_ranges_are_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = batch_of(honest(tmp_path))
-    monkeypatch.setattr(broker_module.lookups, "Places", lambda: lookups.Places(steps=-100_000))
+    places = lookups.Places
+    monkeypatch.setattr(broker_module.lookups, "Places", lambda: places(steps=-100_000))
     assert check_rows(batch, ONE).clean == set(RULES) - {"S-RANGE-1"}
 
 

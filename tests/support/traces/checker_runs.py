@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import random
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -81,3 +84,9 @@ def compare_with_windows(trace: Path) -> int:
     assert by == "the single-pass checker in tasks of Spark"
     assert findings == wanted
     return len(wanted)
+
+
+def home_of(broker_module: ModuleType, name: str) -> ModuleType:
+    """Return the module by which a checker's module of brokers names a function or class."""
+    named = re.search(rf"\b(\w+)\.{name}\b", inspect.getsource(broker_module))
+    return broker_module if named is None else cast(ModuleType, getattr(broker_module, named[1]))
