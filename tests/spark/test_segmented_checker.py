@@ -85,7 +85,12 @@ def test_controls_are_clean_and_violations_are_not(metadata: Metadata, scenarios
     )
     assert [
         len(loop.signatures)
-        for loop in (*loops, broker_module.check_order, broker_module.check_single_rows, broker_module.check_ranges)
+        for loop in (
+            *loops,
+            home_of(broker_module, "check_order").check_order,
+            home_of(broker_module, "check_single_rows").check_single_rows,
+            home_of(broker_module, "check_ranges").check_ranges,
+        )
     ] == [1] * 8
 
 
