@@ -112,21 +112,11 @@ def audit(
         raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
     try:
         with spinner("reading the trace") as say:
-            if new_only:
-                result = audit_new_brokers(
-                    Path(where),
-                    audit_backend,
-                    master,
-                    ids,
-                    out,
-                    spark_method=spark_method,
-                    max_live_slots=live_slots,
-                    progress=say,
-                )
-            elif read_by_spark is not None:
+            if read_by_spark is not None:
                 result = read_by_spark(where, master, ids, out, metadata=metadata, progress=say)
             else:
-                result = run_audit(
+                judge = audit_new_brokers if new_only else run_audit
+                result = judge(
                     Path(where),
                     audit_backend,
                     master,
