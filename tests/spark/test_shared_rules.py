@@ -41,5 +41,5 @@ def test_a_witness_is_dropped_if_the_file_adds_something() -> None:
 
 def test_a_view_is_the_systems_own_or_that_of_the_first_system() -> None:
     assert shared_view("pulsar-legacy", "survivors") == shared_view("pulsar-pip430", "survivors")
-    assert shared_view("pulsar-legacy", "leavers") != shared_view("pulsar-pip430", "leavers")
-    assert referenced_views(shared_view("pulsar-legacy", "survivors")) == ("leavers",)
+    assert shared_view("pulsar-legacy", "removal_calls") != shared_view("pulsar-pip430", "removal_calls")
+    assert referenced_views(shared_view("pulsar-legacy", "survivors")) == ("removal_calls",)
