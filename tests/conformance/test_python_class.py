@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -45,6 +46,8 @@ class Right(Subject):
 
     def get(self, cache, pos):
         if (cache, pos) in self.entries:
+            if os.environ["MARKER"]:
+                open(os.environ["MARKER"], "w").close()
             self._hit()
         return {"hit": (cache, pos) in self.entries}
 
@@ -80,11 +83,16 @@ class InC(Right):
 """
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start a command in a folder that holds the classes."""
+def start(folder: Path, *arguments: str, marker: str = "") -> subprocess.Popen[str]:
+    """Start a command in a folder that holds the classes. A step that never ends creates the file `marker`."""
     (folder / "slow.py").write_text(CLASSES, encoding="utf-8")
     return subprocess.Popen(
-        [*ENTRYCACHE, *arguments], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*ENTRYCACHE, *arguments],
+        cwd=folder,
+        env={**os.environ, "MARKER": marker},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
@@ -125,6 +133,23 @@ def test_a_step_that_cannot_be_interrupted_is_named_and_ends_the_command(name: s
     assert err.startswith("entrycache: step 3 (get) gives no answer within ")
     assert err.endswith(f'and cannot be interrupted; test it with --command "entrycache serve slow:{name}"\n')
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", ["Loops", "CatchesAll"])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_names_the_step_that_it_stops(name: str, number: signal.Signals, code: int, tmp_path: Path) -> None:
+    marker = tmp_path / "in-step"
+    process = start(tmp_path, "smoke", f"slow:{name}", "--timeout", "90", marker=str(marker))
+    try:
+        while not marker.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == code
+    assert err.splitlines()[-1] == "entrycache: stopped in step 3 (get)"
 
 
 class Empty(Subject):
