@@ -512,10 +512,21 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
     subject = open_in_process(name, choice.system)
     if subject is None and name == "fast":
         raise errors.UsageError(f"{choice.system} has no fast cache; entrycache subjects lists what can be tested")
+    if subject is None and (module := _find_module(name)):
+        hint = f"name its class too, as in {module}:CLASS"
+        raise errors.UsageError(f"{name!r} is a Python module; {hint}")
     if subject is None:
         raise errors.UsageError(f"unknown subject {name!r}; expected {subject_names()}, or --command CMD")
     _require_system(subject, choice.system)
     return subject
+
+
+def _find_module(name: str) -> str:
+    """Return the module in the current folder that a file or a name without a class means; empty if there is none."""
+    module = name.removesuffix(".py").removeprefix("./").replace("/", ".")
+    path = Path(*module.split("."))
+    is_there = path.with_suffix(".py").is_file() or path.joinpath("__init__.py").is_file()
+    return module if is_there and all(part.isidentifier() for part in module.split(".")) else ""
 
 
 def _open_python_subject(module: str, name: str, choice: SubjectChoice) -> TestedSubject:
