@@ -212,7 +212,7 @@ def _shrink_unanswered(subject: TestedSubject, case: Case, failed: FailedRun) ->
 def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, Difference]:
     """Return the shortest case found that fails in the same way, and the difference at its last step."""
     shortest = case
-    if failed.trouble is FailureKind.ERRORED and failed.step is not None:
+    if failed.step is not None:
         shortest = dataclasses.replace(case, steps=case.steps[: failed.step + 1])
     hangs = 0
 

@@ -223,7 +223,7 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
         raise MalformedValue(f"expected an object, got {value!r}")
     arguments = []
     known_count = 0
-    name = ""
+    missing = name = ""
     try:
         for name, decode, default, required in _FIELDS.get(kind) or field_codecs(kind):
             part = value.get(name, _MISSING)
@@ -231,11 +231,14 @@ def decode_object(kind: type[Any], value: Any, ignored: frozenset[str] = frozens
                 known_count += 1
                 arguments.append(decode(part))
             elif required:
-                raise MalformedValue("it is missing")
+                missing = name
+                break
             else:
                 arguments.append(default)
     except MalformedValue as error:
         raise MalformedValue(f"{name}: {error}") from None
+    if missing:
+        raise MalformedValue(f"the key {missing!r} is missing")
     if known_count != len(value):
         unknown = sorted(value.keys() - {field.name for field in field_codecs(kind)} - ignored)
         if unknown:

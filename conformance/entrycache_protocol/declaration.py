@@ -86,7 +86,7 @@ def choose_system(answer: Any, wanted: str | None, systems: Systems) -> str:
         UsageError: the wanted system is not offered, or several are offered and none was requested.
     """
     if type(answer) is not dict or type(answer.get("systems")) is not dict or not answer["systems"]:
-        raise _broken("it has no systems")
+        raise errors.BrokenSubject("the answer to `start` names no system")
     if type(answer.get("version")) is not int or answer["version"] != 1:
         raise _broken(f"version is {answer.get('version')!r}, expected 1")
     offered = answer["systems"]

@@ -10,7 +10,8 @@ an extra of this package brings, with the command that installs the extra here.
 Text of subjects and files is made fit for messages: printable, short, and the part that names a cause.
 `describe_value` formats a value for an error line. `extract_cause` finds the lines of a program's stderr that say why
 it failed; the last line seldom does. For a panic of Rust or Go these are its first lines, for a Java trace the
-innermost cause and its place, for a Python traceback the error and the line that raised it.
+innermost cause and its place, for a Python traceback the error and the line that raised it, for Node.js the error and
+the first place that is not its own.
 """
 
 import json
@@ -53,6 +54,9 @@ GO: Final = re.compile(r"(panic|fatal error): ")
 JAVA: Final = re.compile(r"(Caused by: |Exception in thread \".*\" )")
 JAVA_THROWN: Final = re.compile(r"([\w$]+\.)+[\w$]*(Exception|Error)\b")
 JAVA_AT: Final = re.compile(r"\s+at ")
+NODE_END: Final = re.compile(r"Node\.js v\d")
+NODE_ERROR: Final = re.compile(r"(Uncaught )?[A-Z][\w$.]*\b.*")
+NODE_MARK: Final = re.compile(r"\s*\^+$")
 PYTHON: Final = "Traceback (most recent call last):"
 
 
@@ -138,7 +142,32 @@ def _python(lines: Sequence[str]) -> Sequence[str]:
     return [lines[end], *frame[place : place + 2]]
 
 
-FINDERS: Final[tuple[Callable[[Sequence[str]], Sequence[str]], ...]] = (_rust, _go, _go_recovered, _java, _python)
+def _node(lines: Sequence[str]) -> Sequence[str]:
+    """Return the error that ended Node.js, and the first place that is not its own.
+
+    Its last line is its version. A thrown value that is no error has no places; it follows the marked source line.
+    """
+    end = next((index for index in reversed(range(len(lines))) if NODE_END.match(lines[index])), None)
+    if end is None:
+        return ()
+    start = next((index + 1 for index in reversed(range(end)) if NODE_END.match(lines[index])), 0)
+    at = next((index for index in range(start + 1, end) if JAVA_AT.match(lines[index])), None)
+    if at is None:
+        mark = next((index for index in reversed(range(start, end)) if NODE_MARK.match(lines[index])), None)
+        return () if mark is None else lines[mark + 1 : min(mark + 2, end)]
+    head = next((index for index in reversed(range(start, at)) if NODE_ERROR.match(lines[index])), at - 1)
+    own = [line for line in lines[at:end] if JAVA_AT.match(line) and "node:" not in line]
+    return [lines[head], *own[:1]]
+
+
+FINDERS: Final[tuple[Callable[[Sequence[str]], Sequence[str]], ...]] = (
+    _rust,
+    _go,
+    _go_recovered,
+    _node,
+    _java,
+    _python,
+)
 
 
 class EntrycacheError(Exception):

@@ -122,8 +122,16 @@ def read_answer(
             typed.append(declaration.system.wire.read_outcome(op, outcome, declaration))
         except codec.MalformedValue as error:
             name = type(op).name
-            raise BrokenSubject(f"the outcome of step {index} ({name}): {error}") from None
+            where = f"the outcome of step {index} ({name})"
+            raise BrokenSubject(f"{where}: {error}{_quote_outcome(outcome)}") from None
     return RunResult(tuple(typed), leaked)
+
+
+def _quote_outcome(outcome: Any) -> str:
+    """Return an outcome for the end of a message, if it is an object; any other is in the message already."""
+    if type(outcome) is not dict:
+        return ""
+    return f"; the answer was {shorten(escape_unprintable(json.dumps(outcome, ensure_ascii=False)), 120)}"
 
 
 def _read_events(events: Any, history: History, declaration: Declaration) -> tuple[HistoryEvent, ...]:
@@ -159,7 +167,7 @@ def _read_events(events: Any, history: History, declaration: Declaration) -> tup
             try:
                 outcome = declaration.system.wire.read_outcome(op, event["outcome"], declaration)
             except codec.MalformedValue as error:
-                raise BrokenSubject(f"the outcome of {where}: {error}") from None
+                raise BrokenSubject(f"the outcome of {where}: {error}{_quote_outcome(event['outcome'])}") from None
             ordered.append(HistoryEvent(client, index, event["start"], end, outcome))
     _check_one_counter(ordered, len(history.clients))
     return tuple(ordered)

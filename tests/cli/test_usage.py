@@ -64,6 +64,22 @@ def test_a_mistake_is_reported_in_one_line(
     assert out == ""
 
 
+@pytest.mark.parametrize("name", ["my_cache", "my_cache.py", "./my_cache.py"])
+def test_a_module_without_a_class_gets_a_hint(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_cache.py").touch()
+    code, _, err = run(capsys, "conform", name)
+    assert code == 2
+    assert err == f"entrycache: {name!r} is a Python module; name its class too, as in my_cache:CLASS\n"
+
+
+def test_a_program_that_repeats_the_request_names_no_system(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "conform", "--command", "cat")
+    assert (code, err) == (3, "entrycache: the answer to `start` names no system\n")
+
+
 def test_a_mistake_ends_the_process_with_its_code(tmp_path: Path) -> None:
     argv = [sys.executable, "-m", "entrycache_cli", "fly"]
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)

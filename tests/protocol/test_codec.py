@@ -104,7 +104,10 @@ def test_null_and_absent_expected_reads_are_both_kept() -> None:
         ({"system": "pulsar-pip430", "steps": [], "more": 1}, "unknown key 'more'"),
         ({"system": "pulsar-pip430", "steps": [], "config": {"watermark": 2}}, "watermark: expected 0 to 1"),
         ({"system": "pulsar-pip430", "steps": [], "variants": {"x": 1}}, "unknown key 'x'"),
-        ({"system": "pulsar-pip430", "steps": [{"op": "get"}]}, "step 0 of the case: op get: cache: it is missing"),
+        (
+            {"system": "pulsar-pip430", "steps": [{"op": "get"}]},
+            "step 0 of the case: op get: the key 'cache' is missing",
+        ),
     ],
 )
 def test_a_bad_case_is_refused_in_one_line(value: Any, said: str) -> None:

@@ -69,7 +69,7 @@ def test_bounds_and_steps_within_steps_have_the_names_of_the_protocol() -> None:
         ({"op": "put", "ns": "a", "key": "x", "value": 1}, "expected a string"),
         ({"op": "put", "ns": "a", "key": "x", "value": "1", "timestamp": None}, "expected an integer"),
         ({"op": "put", "ns": "a", "key": "x", "value": "1", "headers": [["h"]]}, "an array of 2"),
-        ({"op": "put_all", "ns": "a", "entries": [{"key": "x"}]}, "value: it is missing"),
+        ({"op": "put_all", "ns": "a", "entries": [{"key": "x"}]}, "the key 'value' is missing"),
         ({"op": "listen", "ns": "a", "on_flush": [{"op": "insert"}]}, "unknown op 'insert'"),
         ({"op": "listen", "ns": "a", "on_flush": {}}, "expected an array"),
         ({"op": "resize", "max_size_bytes": -1}, "expected 0 to"),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_protocol.errors import MAX_LINE_LENGTH, extract_cause
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import Case
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import MAX_LINE_LENGTH, BrokenSubject, extract_cause
+from entrycache_protocol.wire import read_answer
+from entrycache_reference.pulsar_pip430 import Config, ops
 from tests.support.nasty import NASTY
 
 RUST = """reading
@@ -49,6 +54,37 @@ Caused by: java.lang.NullPointerException: slot is null
 	at mycache.Cache.open(Cache.java:11)
 	... 6 more
 """
+NODE_MODULE = """node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: Cannot find module '/home/me/missing.mjs'
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15)
+    at node:internal/main/run_main_module:28:49 {
+  code: 'MODULE_NOT_FOUND',
+  requireStack: []
+}
+
+Node.js v20.20.2
+"""
+NODE_THROWN = """file:///home/me/cache.mjs:1
+null.x
+     ^
+
+TypeError: Cannot read properties of null (reading 'x')
+    at file:///home/me/cache.mjs:1:6
+    at ModuleJob.run (node:internal/modules/esm/module_job:325:25)
+
+Node.js v20.20.2
+"""
+NODE_VALUE = """node:internal/modules/run_main:123
+    triggerUncaughtException(
+    ^
+5
+(Use `node --trace-uncaught ...` to show where the exception was thrown)
+
+Node.js v20.20.2
+"""
 PYTHON = """Traceback (most recent call last):
   File "cache.py", line 9, in <module>
     main()
@@ -85,13 +121,37 @@ KeyError: (1, 0)
             ("java.lang.Error: once", "at a.B.c(B.java:1)"),
         ),
         (PYTHON, ("KeyError: (1, 0)", 'File "cache.py", line 5, in main', "return entries[pos]")),
+        (NODE_MODULE, ("Error: Cannot find module '/home/me/missing.mjs'",)),
+        (NODE_THROWN, ("TypeError: Cannot read properties of null (reading 'x')", "at file:///home/me/cache.mjs:1:6")),
+        (NODE_VALUE, ("5",)),
         ("one\ntwo\n\n", ("two",)),
         ("", ()),
     ],
-    ids=["rust", "go", "go recovered", "java", "java without a cause", "python", "else", "nothing"],
+    ids=[
+        "rust",
+        "go",
+        "go recovered",
+        "java",
+        "java without a cause",
+        "python",
+        "node module",
+        "node",
+        "node value",
+        "else",
+        "nothing",
+    ],
 )
 def test_the_cause_is_shown_and_not_the_last_line(text: str, cause: tuple[str, ...]) -> None:
     assert extract_cause(text) == cause
+
+
+def test_an_outcome_that_lacks_a_key_is_shown() -> None:
+    system = SYSTEMS["pulsar-pip430"]
+    declaration = Declaration(system, frozenset({"usage"}))
+    case = Case(system, Config(), (ops.Usage(),))
+    said = r"""step 0 \(usage\): the key 'bytes' is missing; the answer was \{"entries": 0\}"""
+    with pytest.raises(BrokenSubject, match=said):
+        read_answer({"id": 0, "outcomes": [{"entries": 0}]}, case, 0, declaration)
 
 
 @pytest.mark.parametrize("text", NASTY)

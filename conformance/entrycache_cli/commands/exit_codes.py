@@ -217,6 +217,7 @@ def stopped_by_signals() -> Iterator[list[int]]:
             _end_now(came[0])
         if not came:
             came.append(number)
+            _note_running_step()
         put_off = _is_collecting(frame)
         if not put_off:
             raise KeyboardInterrupt
@@ -235,6 +236,7 @@ def stopped_by_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
         if came:
             _kill_descendants()
+            _print_stopped_steps()
 
 
 @contextlib.contextmanager
@@ -274,10 +276,31 @@ def _is_collecting(frame: FrameType | None) -> bool:
     return False
 
 
+_exit: Final = os._exit
+"""The function that ends the process. While a class is played in this process, `os._exit` is another function."""
+
+_stopped_steps: list[str] = []
+"""The step of a class in this process that the first signal has stopped, if any, until it is printed."""
+
+
+def _note_running_step() -> None:
+    """Note the step that a class in this process plays. Without its module there is no such class."""
+    module = sys.modules.get("entrycache_conformance.resolve")
+    clock = getattr(module, "RunClock", None)
+    if clock is not None and clock.running is not None:
+        _stopped_steps.append(clock.running.describe_step())
+
+
+def _print_stopped_steps() -> None:
+    while _stopped_steps:
+        print_error(f"stopped in {_stopped_steps.pop()}")
+
+
 def _end_now(number: int) -> None:
     """End this process and all that it started, whatever it is doing."""
     _kill_descendants()
-    os._exit(128 + number)
+    _print_stopped_steps()
+    _exit(128 + number)
 
 
 def _kill_descendants() -> None:

@@ -66,7 +66,7 @@ def subject_options(function: F) -> F:
     for option in (
         click.option("--timeout", type=SecondsRange(min_open=True), default=resolve.TIMEOUT_SECONDS,
                      show_default=True, metavar="S",
-                     help="Seconds to wait for a child process, plus 1 ms a step."),
+                     help="Seconds that a run may take, plus 1 ms a step."),
         click.option("--subject-log", type=click.Path(path_type=Path), metavar="FILE",
                      help="Keep what the subject writes to stderr, at most 16 MiB."),
         click.option("--classpath", metavar="PATH", help="Jars or folders that precede a released jar's dependencies."),

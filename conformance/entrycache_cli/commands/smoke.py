@@ -11,6 +11,7 @@ from entrycache_cli.commands import options
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance import replay, resolve
 from entrycache_protocol import codec, errors
+from entrycache_protocol.subject import FailureKind
 
 
 @click.command("smoke")
@@ -63,9 +64,12 @@ def _what(result: replay.SmokeResult) -> str:
     if result.difference is None or result.case is None:
         return ""
     difference = result.difference
+    failed = difference.failed
     got = (
-        difference.failed.message
-        if difference.failed
+        f"{failed.trouble.value} ({failed.message})"
+        if failed is not None and failed.trouble is FailureKind.HANG
+        else failed.message
+        if failed is not None
         else codec.format_json(result.case.system.wire.write_outcome(difference.got))
     )
     op = result.case.steps[difference.at]

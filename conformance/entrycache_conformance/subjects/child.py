@@ -1,9 +1,8 @@
 """A subject behind a command: a child process that speaks the protocol.
 
-`Child` starts the process, reads its declaration, sends runs ahead in batches, and reads the answers in order. It holds
-the only time-outs of the suite. A run that fails is tried once more on a fresh process, and a process that breaks the
-protocol ends. `PlayedRuns` remembers the runs of each process, because a failure may need what an earlier run left
-behind.
+`Child` starts the process, reads its declaration, sends runs ahead in batches, and reads the answers in order. Each
+answer has a time-out. A run that fails is tried once more on a fresh process, and a process that breaks the protocol
+ends. `PlayedRuns` remembers the runs of each process, because a failure may need what an earlier run left behind.
 """
 
 import contextlib
@@ -46,10 +45,11 @@ class PlayedRuns:
         return tuple(run for number, run in runs[:at] if number == runs[at][0])
 
 
+SECONDS_PER_STEP: Final = 0.001
+"""The time that a run gets for each of its steps, in addition to the time-out."""
+
 STEPS_AHEAD: Final = 20_000
 """The approximate number of steps that are sent before the first answer is read."""
-
-SECONDS_PER_STEP: Final = 0.001
 
 MISSING_PREREQUISITE: Final = 4
 """The exit code of a driver of ours that lacks something."""
@@ -62,7 +62,7 @@ class Child:
     """A subject behind a command.
 
     With `prerequisites` the command is a driver of ours, which exits with 4 if it lacks something. `on_stderr` receives
-    what the process writes to stderr.
+    what the process writes to stderr. A run may take `timeout_seconds`, the start at least `start_seconds`.
     """
 
     def __init__(
@@ -73,10 +73,11 @@ class Child:
         name: str | None = None,
         prerequisites: bool = False,
         on_stderr: StderrListener | None = None,
+        start_seconds: float = 0.0,
     ) -> None:
         self._argv = tuple(argv)
         self._on_stderr = on_stderr
-        self._timeout_seconds = timeout_seconds
+        self._start_seconds = max(timeout_seconds, start_seconds)
         self._run_seconds = timeout_seconds
         self._patient = True
         self._prerequisites = prerequisites
@@ -119,9 +120,9 @@ class Child:
         self.runs.begin()
         self._process.send(START)
         try:
-            line = self._process.receive(self._timeout_seconds)
+            line = self._process.receive(self._start_seconds)
             if line is FailureKind.HANG:
-                raise BrokenSubject(f"no answer to start within {self._timeout_seconds:g} s")
+                raise BrokenSubject(f"no answer to start within {self._start_seconds:g} s")
             if isinstance(line, FailureKind):
                 if self._prerequisites and self._process.exit_code() == MISSING_PREREQUISITE:
                     raise MissingPrerequisite(

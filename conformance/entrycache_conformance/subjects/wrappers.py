@@ -224,10 +224,14 @@ def _as_json(value: Any) -> Any:
 
 
 def find_child(subject: TestedSubject) -> Child | None:
-    """Return the child process behind a subject, if there is one."""
+    """Return the child process behind a subject, if there is one.
+
+    A class in this process has one as soon as one of its runs has taken too long.
+    """
     while isinstance(subject, ValidatedSubject | NarrowedSubject):
         subject = subject.subject
-    return subject if isinstance(subject, Child) else None
+    process = getattr(subject, "child", subject)
+    return process if isinstance(process, Child) else None
 
 
 def restart(subject: TestedSubject) -> bool:

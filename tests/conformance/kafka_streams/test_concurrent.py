@@ -181,7 +181,7 @@ def test_a_history_is_written_and_read() -> None:
     [
         ({"clients": [[]]}, "has no 'system'"),
         ({"system": "kafka-streams", "clients": []}, "not an array of 1 to 64 arrays"),
-        ({"system": "kafka-streams", "clients": [[{"op": "get"}]]}, "step 0 of client 0: op get: ns: it is missing"),
+        ({"system": "kafka-streams", "clients": [[{"op": "get"}]]}, "step 0 of client 0: op get: the key 'ns' is"),
         ({"system": "kafka-streams", "clients": [[]], "steps": []}, "unknown key 'steps'"),
     ],
 )
