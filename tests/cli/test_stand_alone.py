@@ -76,6 +76,19 @@ for line in sys.stdin:
 """A subject that declares little, gives reasons for refusals, and answers as its test says."""
 
 
+PAYLOAD_SERVED = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    offer = {"ops": ["insert", "get"], "payload": True}
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}}), flush=True)
+    else:
+        print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
+"""
+"""A subject that declares `payload` and answers as its test says."""
+
+
 def params() -> list[Any]:
     return [pytest.param(name, marks=() if name == "pytest" else pytest.mark.long) for name in TEST_TEMPLATES]
 
@@ -143,6 +156,32 @@ def test_it_compares_what_is_declared_and_nothing_else(
         ends[name] = done.returncode == 0
         assert ends[name] == (name == "right"), name + done.stdout + done.stderr
     assert ends == {"right": True, **dict.fromkeys(wrong, False)}
+
+
+UNGIVEN_TOKENS = {
+    "system": "pulsar-pip430",
+    "config": {},
+    "steps": [
+        {"op": "insert", "cache": "a", "pos": [1, 0], "size": 9},
+        {"op": "get", "cache": "a", "pos": [1, 0]},
+        {"op": "get", "cache": "a", "pos": [1, 1]},
+    ],
+}
+"""A case whose insert carries no token."""
+
+
+@pytest.mark.parametrize("language", params())
+def test_tokens_that_the_case_does_not_give_are_not_compared(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, subject = tmp_path / "case.json", tmp_path / "subject.py"
+    file.write_text(json.dumps(UNGIVEN_TOKENS), "utf-8")
+    inserted, hit = {"inserted": True}, {"hit": True, "tokens": [0]}
+    for miss, passes in (({"hit": False, "tokens": []}, True), ({"hit": False, "tokens": [0]}, False)):
+        subject.write_text(PAYLOAD_SERVED.replace("OUTCOMES", repr([inserted, hit, miss])), "utf-8")
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+        done = said_of(language, file, command, tmp_path, capsys)
+        assert (done.returncode == 0) == passes, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("language", TEST_TEMPLATES)

@@ -1,4 +1,4 @@
-"""A case is only replayed on a subject that offers what it needs."""
+"""A case is only replayed on a subject that offers what it needs, and judged by what it holds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.judge import require_supported
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import InProcessSubject
+from entrycache_protocol.subject import InProcessSubject, RunResult
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
@@ -64,3 +64,27 @@ def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path:
 def test_an_operation_that_is_not_offered_is_named() -> None:
     with pytest.raises(UsageError, match="does not offer cursor_add, which the case needs"):
         require_supported(case({}, UNTRACKED), partial(ops=LOWER_OPS))
+
+
+WITH_PAYLOAD = ("pulsar-pip430", "pulsar-legacy", "pulsar-segmented")
+
+
+def judged_with_tokens(system: str, tokens: tuple[int, ...], *steps: dict[str, Any]) -> bool:
+    """Return whether a subject conforms that declares `payload` and answers these tokens at the last step."""
+    played = case_from_json({"system": system, "config": {}, "steps": list(steps)}, SYSTEMS)
+    declaration = dataclasses.replace(reference_subject(SYSTEMS[system]).declaration, payload=True)
+    done = run_reference(played, Coverage())
+    outcomes = [step.outcome for step in done]
+    outcomes[-1] = dataclasses.replace(outcomes[-1], tokens=tokens)
+    return judge(played, done, RunResult(tuple(outcomes)), declaration) is None
+
+
+@pytest.mark.parametrize("system", WITH_PAYLOAD)
+def test_tokens_are_judged_only_where_the_case_gives_tokens(system: str) -> None:
+    whole_range = {"op": "get_range", "cache": "a", "first": [1, 0], "last": [1, 0]}
+    single = {"op": "get", "cache": "a", "pos": [1, 0]}
+    for lookup in (whole_range, single):
+        assert judged_with_tokens(system, (0,), INSERT, lookup)
+        assert judged_with_tokens(system, (7,), {**INSERT, "token": 7}, lookup)
+        assert not judged_with_tokens(system, (0,), {**INSERT, "token": 7}, lookup)
+        assert not judged_with_tokens(system, (0,), lookup)
