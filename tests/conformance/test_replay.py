@@ -17,6 +17,7 @@ from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import InProcessSubject, RunResult
+from tests.support.command import run
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
@@ -88,3 +89,24 @@ def test_tokens_are_judged_only_where_the_case_gives_tokens(system: str) -> None
         assert judged_with_tokens(system, (7,), {**INSERT, "token": 7}, lookup)
         assert not judged_with_tokens(system, (0,), {**INSERT, "token": 7}, lookup)
         assert not judged_with_tokens(system, (0,), lookup)
+
+
+@pytest.mark.parametrize("system", WITH_PAYLOAD)
+def test_a_case_with_a_token_is_kept_from_a_subject_without_payload(system: str) -> None:
+    value = {"system": system, "steps": [INSERT, {**INSERT, "pos": [1, 1], "token": 0}]}
+    carrying, subject = case_from_json(value, SYSTEMS), reference_subject(SYSTEMS[system])
+    require_supported(carrying, subject)
+    subject._declaration = dataclasses.replace(subject.declaration, payload=False)
+    with pytest.raises(UsageError, match="does not declare payload, and step 1 of the case carries a token"):
+        require_supported(carrying, subject)
+
+
+def test_replay_of_a_case_with_a_token_checks_nothing_without_payload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    Path("case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": [{**INSERT, "token": 7}]}), "utf-8")
+    code, out, err = run(capsys, "replay", "case.json", "my_cache:MyCache")
+    assert (code, out, len(err.splitlines())) == (2, "", 1), err
+    assert "does not declare payload" in err
