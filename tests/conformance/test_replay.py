@@ -110,3 +110,22 @@ def test_replay_of_a_case_with_a_token_checks_nothing_without_payload(
     code, out, err = run(capsys, "replay", "case.json", "my_cache:MyCache")
     assert (code, out, len(err.splitlines())) == (2, "", 1), err
     assert "does not declare payload" in err
+
+
+@pytest.mark.parametrize("case_file", [{"steps": []}, {"before": [], "clients": [[], []], "after": []}])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_case_without_steps_checks_nothing(
+    case_file: dict[str, Any], more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = "pulsar-pip430" if "steps" in case_file else "kafka-streams"
+    (tmp_path / "case.json").write_text(json.dumps({"system": system, **case_file}), "utf-8")
+    code, out, err = run(capsys, "replay", str(tmp_path / "case.json"), "fast", "--system", system, *more)
+    assert (code, len(err.splitlines()), "it has no steps" in err) == (2, 1, True), err
+    assert "agree" not in out
+    assert not more or json.loads(out)["verdict"] == "nothing-checked"
+
+
+def test_a_case_without_steps_is_no_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": []}), "utf-8")
+    code, out, err = run(capsys, "replay", str(tmp_path / "case.json"), "fast", "--as", "pytest")
+    assert (code, out, "it has no steps" in err) == (2, "", True)

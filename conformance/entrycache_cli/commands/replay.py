@@ -79,7 +79,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
 
     FILE has at most 16 MiB and 10,000 steps. While the reference plays it, it copies at most 10,000,000 entries: a step
     copies all cached entries, a read does so for each position, a pass for each requeue. Exit 0: it conforms; 1: it
-    still fails; 2: wrong usage or input.
+    still fails; 2: wrong usage or input, or the case has no steps.
 
     With --as pytest, go or rust the test starts SUBJECT as a process: CMD of --command, or else `entrycache serve
     SUBJECT`. With --as java the program tests the released classes of its class path, so only a released jar is a
@@ -103,6 +103,8 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         _print_replay(file, tested.name, replayed)
     if replayed.skipped is not None:
         options.print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
+    elif replayed.verdict is errors.Verdict.NOTHING_CHECKED:
+        options.print_nothing_checked([f"{file}: {replay.NO_STEPS}"])
     return replayed.verdict.exit_code
 
 
@@ -114,6 +116,8 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
         subject.close()
     if as_json:
         terminal.echo(json.dumps(replay.history_result_json(file, subject.name, replayed)))
+    elif replayed.failing is None and not replayed.tries:
+        pass
     elif replayed.failing is None:
         kept = f"{subject.name} keeps every promise in {replayed.tries} tries"
         terminal.make_console().print(f"{errors.escape_unprintable(str(file))}: {kept}", soft_wrap=True)
@@ -138,6 +142,8 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
     case = read_case(file, SYSTEMS)
     if case.earlier:
         raise errors.UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
+    if not case.steps:
+        raise errors.UsageError(f"{file}: {replay.NO_STEPS}, so a test of it checks nothing")
     outcomes = [case.system.wire.write_outcome(done.outcome) for done in judge.run_reference(case, judge.Coverage())]
     value = {**case_to_json(case), "outcomes": outcomes}
     if language == "java":
@@ -194,6 +200,8 @@ def _print_replay(file: Path, name: str, replayed: replay.ReplayResult) -> None:
     failure = replayed.failure
     if replayed.skipped is not None:
         out.print(f"{name} skipped the case: {errors.escape_unprintable(replayed.skipped.reason)}")
+    elif failure is None and not replayed.case.steps:
+        pass
     elif failure is None:
         runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
         agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"
