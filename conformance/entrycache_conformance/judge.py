@@ -21,6 +21,7 @@ from entrycache_protocol.errors import EntrycacheError, InternalError, UsageErro
 from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 Definition = Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
 """A function that returns the rule of an operation if a step differs from the operation's definition, else nothing.
@@ -89,7 +90,8 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
     """Refuse a case that needs something that the subject does not offer.
 
     Raises:
-        UsageError: another system, an operation that is not declared, a setting that is fixed otherwise.
+        UsageError: another system, an operation that is not declared, a token without `payload`, a setting that is
+            fixed otherwise.
     """
     declaration = subject.declaration
     if case.system is not declaration.system:
@@ -97,6 +99,9 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
     missing = sorted({type(op).name for op in case.steps} - declaration.ops)
     if missing:
         raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
+    tokens = [index for index, op in enumerate(case.steps) if getattr(op, "token", ABSENT) is not ABSENT]
+    if tokens and not declaration.payload:
+        raise UsageError(f"{subject.name} does not declare payload, and step {tokens[0]} of the case carries a token")
     reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
     if reason:
         raise UsageError(f"{subject.name}: {reason}")
@@ -176,10 +181,17 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
 
 
 def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:
-    """Return whether two outcomes differ only in an unjudged payload: nothing was hit, or it is not declared."""
+    """Return whether two outcomes differ only in tokens that are not judged.
+
+    Tokens are judged if the subject declares `payload` and the expected outcome has some. An expected outcome that
+    returns entries without tokens leaves them open: an entry that was inserted without a token was given none.
+    An outcome that returns no entry has no tokens.
+    """
     if type(expected) is not type(got) or not hasattr(expected, "tokens"):
         return False
     if declaration.payload and expected.tokens:
         return False
-    fields = [name for name in expected.__dataclass_fields__ if name != "tokens"]
-    return not got.tokens and all(getattr(expected, name) == getattr(got, name) for name in fields)
+    returned = [name for name in expected.__dataclass_fields__ if name != "tokens"]
+    if any(getattr(expected, name) != getattr(got, name) for name in returned):
+        return False
+    return not got.tokens or any(getattr(expected, name) for name in returned)

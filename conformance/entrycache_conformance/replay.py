@@ -19,6 +19,9 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
 from entrycache_protocol.subject import Difference, FailingCase, FailureKind, SkippedRun, TestedSubject
 
+NO_STEPS: Final = "it has no steps"
+"""The reason why a case or a history checks nothing."""
+
 
 class ReplayResult(NamedTuple):
     """The result of a replay. Without a `failure` subject and reference agree.
@@ -33,8 +36,8 @@ class ReplayResult(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the replay."""
-        if self.skipped is not None:
+        """The verdict of the replay; a case without a step checks nothing."""
+        if self.failure is None and (self.skipped is not None or not self.case.steps):
             return Verdict.NOTHING_CHECKED
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
 
@@ -159,6 +162,8 @@ def replay_history(history: History, subject: TestedSubject) -> HistoryReplayRes
         UsageError: the subject cannot play it.
     """
     require_supported(history, subject)
+    if not history.steps:
+        return HistoryReplayResult(None, 0, NO_STEPS)
     if not levels.offers_histories(subject.declaration):
         raise UsageError(f"{subject.name} takes no histories, and {history.system.name} has some")
     threads = subject.declaration.limits.threads

@@ -490,8 +490,10 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
     if choice.command is not None:
         if choice.classpath is not None:
             raise errors.UsageError("--command and --classpath do not go together")
+        if name is not None:
+            raise errors.UsageError(f"--command is the subject; leave {name!r} out, which it would be reported as")
         argv = _split_command(choice.command)
-        return child.Child(argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr)
+        return child.Child(argv, choice.system, choice.timeout_seconds, on_stderr=choice.on_stderr)
     if name is None:
         raise errors.UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
     if _is_released(name):

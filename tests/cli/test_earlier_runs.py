@@ -98,7 +98,7 @@ def test_without_the_earlier_runs_it_agrees(
     file.write_text(json.dumps(CASE))
     code, out, _ = run(capsys, "replay", str(file), *subject)
     assert (code, "agree on all 1 steps, after 1 earlier runs" in out) == (0, True)
-    code, _, err = run(capsys, "replay", str(file), "--as", "pytest")
+    code, _, err = run(capsys, "replay", str(file), "--as", "pytest", "fast")
     assert (code, "depends on earlier runs" in err) == (2, True)
 
 

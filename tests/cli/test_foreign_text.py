@@ -114,12 +114,13 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
         "system": "pulsar-pip430", "config": {}, "note": text, "rules": [text],
         "steps": [{"op": "exists", "cache": text, "pos": [0, 0]}], "outcomes": [{"exists": text}],
     }  # fmt: skip
-    module = ast.parse(render_test(case, "pytest", None))
+    module = ast.parse(render_test(case, "pytest", [text]))
     kinds = [type(node) for node in module.body]
     assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 6, ast.FunctionDef, ast.FunctionDef]
     names: dict[str, Any] = {}
     exec(compile(module, "test_case.py", "exec"), names)  # the effect of collecting it
     assert names["NOTE"] == text
+    assert names["COMMAND"] == [text]
     assert names["RULES"] == [text]
     assert names["STEPS"] == case["steps"]
     assert names["OUTCOMES"] == case["outcomes"]

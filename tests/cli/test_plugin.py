@@ -145,3 +145,32 @@ def test_a_mistake_is_one_line_and_wrong_usage(options: list[str], said: str, au
 
 def test_without_a_subject_nothing_is_added(author: pytest.Pytester) -> None:
     assert author.runpytest_inprocess("-q").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+SILENT = """
+from entrycache import Skip
+from my_cache import MyCache
+
+class Silent(MyCache):
+    def get(self, *arguments, **options):
+        raise Skip("not today", "")
+
+    insert = get_range = clear = get
+"""
+"""A subject that skips every run with one of its central operations."""
+
+
+@pytest.mark.parametrize("workers", [(), pytest.param(("-p", "xdist", "-n", "2"), marks=pytest.mark.long)])
+def test_a_session_that_checks_nothing_fails(workers: tuple[str, ...], author: pytest.Pytester) -> None:
+    author.makepyfile(silent_cache=SILENT, test_own="def test_of_the_author():\n    pass\n")
+    options = ("-p", "no:cacheprovider", "-q", *workers)
+    subject = ("--entrycache-subject", "silent_cache:Silent", "--entrycache-levels", "range")
+    result = author.runpytest_subprocess(*options, *subject)
+    counts = result.parseoutcomes()
+    assert (counts["passed"], counts.keys()) == (1, {"passed", "skipped"})
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    (line,) = (line for line in result.outlines if line.startswith("entrycache: nothing was checked"))
+    assert f"all {counts['skipped']} tests of the subject were skipped" in line
+    collected = author.runpytest_subprocess(*options, *subject, "--collect-only")
+    assert collected.ret == pytest.ExitCode.OK
+    assert author.runpytest_subprocess(*options, *subject, "-k", "author").ret == pytest.ExitCode.OK

@@ -76,6 +76,19 @@ for line in sys.stdin:
 """A subject that declares little, gives reasons for refusals, and answers as its test says."""
 
 
+PAYLOAD_SERVED = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    offer = {"ops": ["insert", "get"], "payload": True}
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}}), flush=True)
+    else:
+        print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
+"""
+"""A subject that declares `payload` and answers as its test says."""
+
+
 def params() -> list[Any]:
     return [pytest.param(name, marks=() if name == "pytest" else pytest.mark.long) for name in TEST_TEMPLATES]
 
@@ -145,10 +158,82 @@ def test_it_compares_what_is_declared_and_nothing_else(
     assert ends == {"right": True, **dict.fromkeys(wrong, False)}
 
 
+UNGIVEN_TOKENS = {
+    "system": "pulsar-pip430",
+    "config": {},
+    "steps": [
+        {"op": "insert", "cache": "a", "pos": [1, 0], "size": 9},
+        {"op": "get", "cache": "a", "pos": [1, 0]},
+        {"op": "get", "cache": "a", "pos": [1, 1]},
+    ],
+}
+"""A case whose insert carries no token."""
+
+
+@pytest.mark.parametrize("language", params())
+def test_tokens_that_the_case_does_not_give_are_not_compared(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, subject = tmp_path / "case.json", tmp_path / "subject.py"
+    file.write_text(json.dumps(UNGIVEN_TOKENS), "utf-8")
+    inserted, hit = {"inserted": True}, {"hit": True, "tokens": [0]}
+    for miss, passes in (({"hit": False, "tokens": []}, True), ({"hit": False, "tokens": [0]}, False)):
+        subject.write_text(PAYLOAD_SERVED.replace("OUTCOMES", repr([inserted, hit, miss])), "utf-8")
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+        done = said_of(language, file, command, tmp_path, capsys)
+        assert (done.returncode == 0) == passes, done.stdout + done.stderr
+
+
+EVICT = ROOT / "spec" / "examples" / "R-EVICT-3.json"
+
+
 @pytest.mark.parametrize("language", TEST_TEMPLATES)
-def test_it_is_written_without_a_machine_of_its_own(language: str, capsys: pytest.CaptureFixture[str]) -> None:
-    file = ROOT / "spec" / "examples" / "R-EVICT-3.json"
-    code, text, _ = run(capsys, "replay", str(file), "--as", language)
+@pytest.mark.parametrize("subject", ["fast", "reference", "requeue-keeps-stamp"])
+def test_it_starts_the_subject_by_its_name(subject: str, language: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text, _ = run(capsys, "replay", str(EVICT), subject, "--as", language)
     assert code == 0
-    assert json.dumps(json.dumps(["entrycache", "serve", "fast", "--system", "pulsar-pip430"])) in text
-    assert run(capsys, "replay", str(file), "--as", language)[1] == text
+    assert json.dumps(json.dumps(["entrycache", "serve", subject, "--system", "pulsar-pip430"])) in text
+    assert run(capsys, "replay", str(EVICT), subject, "--as", language)[1] == text
+
+
+def test_it_starts_a_class_of_the_author(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    file = ROOT / "spec" / "examples" / "R-READ-3.json"
+    code, text, err = run(capsys, "replay", str(file), "my_cache:MyCache", "--as", "pytest")
+    assert (code, err) == (0, "")
+    started = json.dumps(json.dumps(["entrycache", "serve", "my_cache:MyCache", "--system", "pulsar-pip430"]))
+    assert started in text
+    here = started.replace("entrycache", f'{sys.executable}\\", \\"-m\\", \\"entrycache_cli', 1)
+    Path("test_it.py").write_text(text.replace(started, here), "utf-8")
+    ends = [subprocess.run(LANGUAGES["pytest"].argv, capture_output=True, check=False).returncode]
+    cache = Path("my_cache.py").read_text("utf-8")
+    Path("my_cache.py").write_text(cache.replace("first <= pos <= last", "first <= pos < last"), "utf-8")
+    ends.append(subprocess.run(LANGUAGES["pytest"].argv, capture_output=True, check=False).returncode)
+    assert ends == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--as", "pytest"], "no subject was named"),
+        (["nothing", "--as", "go"], "unknown subject 'nothing'"),
+        (["fast", "--system", "kafka-streams", "--as", "rust"], "the case is about pulsar-pip430"),
+        (["fast", "--as", "java"], "--as java tests the released classes of its class path, not fast"),
+        (["--command", "x y", "--as", "java"], "not --command 'x y'"),
+        (["pulsar:9.9.9", "--as", "java"], "there is no driver for"),
+        (["kafka-streams:4.3.1", "--as", "java"], "the case is about pulsar-pip430, kafka-streams:4.3.1 offers"),
+    ],
+)
+def test_a_test_of_nothing_is_not_written(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "replay", str(EVICT), *arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1), err
+    assert said in err
+
+
+def test_a_java_program_says_where_its_classes_come_from(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "replay", str(EVICT), "pulsar:4.2.4", "--as", "java")
+    assert (code, err) == (0, "entrycache: the program tests its class path; put the classes of pulsar:4.2.4 there\n")
+    assert run(capsys, "replay", str(EVICT), "--as", "java") == (0, out, "")

@@ -33,9 +33,8 @@ def test_without_a_subject_nothing_is_tested(
     [
         ["state-insert-counted-twice"],
         ["--command", f"{sys.executable} -m entrycache_cli serve state-insert-counted-twice", "--timeout", "9.5"],
-        ["my cache", "--command", f"'{sys.executable}' -m entrycache_cli serve state-insert-counted-twice"],
     ],
-    ids=["name", "command", "both"],
+    ids=["name", "command"],
 )
 def test_the_line_that_replays_a_failure_is_pasted_as_it_is(
     subject: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -48,6 +47,23 @@ def test_the_line_that_replays_a_failure_is_pasted_as_it_is(
     assert program == "entrycache"
     assert arguments[2:] == subject
     assert run(capsys, *arguments)[0] == 1
+
+
+@pytest.mark.parametrize(
+    "command", ["conform", "smoke", "replay CASE", "vectors consume small", "trace record --case CASE --out OUT"]
+)
+@pytest.mark.parametrize("name", ["pulsar:4.2.4", "my cache"])
+def test_a_name_beside_a_command_is_refused(
+    name: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The program behind the command would be reported under the name, which may be that of a release."""
+    case = tmp_path / "case.json"
+    case.write_text(CASE, "utf-8")
+    words = {"CASE": str(case), "OUT": str(tmp_path / "out")}
+    arguments = [*(words.get(word, word) for word in command.split()), name, "--command", "nosuchprogram"]
+    code, out, err = run(capsys, *arguments)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert f"--command is the subject; leave {name!r} out" in err
 
 
 def test_a_choice_is_typed_with_all_that_differs() -> None:

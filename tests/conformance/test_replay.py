@@ -1,4 +1,4 @@
-"""A case is only replayed on a subject that offers what it needs."""
+"""A case is only replayed on a subject that offers what it needs, and judged by what it holds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.judge import require_supported
+from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
 from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import InProcessSubject
+from entrycache_protocol.subject import InProcessSubject, RunResult
+from tests.support.command import run
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
@@ -64,3 +65,67 @@ def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path:
 def test_an_operation_that_is_not_offered_is_named() -> None:
     with pytest.raises(UsageError, match="does not offer cursor_add, which the case needs"):
         require_supported(case({}, UNTRACKED), partial(ops=LOWER_OPS))
+
+
+WITH_PAYLOAD = ("pulsar-pip430", "pulsar-legacy", "pulsar-segmented")
+
+
+def judged_with_tokens(system: str, tokens: tuple[int, ...], *steps: dict[str, Any]) -> bool:
+    """Return whether a subject conforms that declares `payload` and answers these tokens at the last step."""
+    played = case_from_json({"system": system, "config": {}, "steps": list(steps)}, SYSTEMS)
+    declaration = dataclasses.replace(reference_subject(SYSTEMS[system]).declaration, payload=True)
+    done = run_reference(played, Coverage())
+    outcomes = [step.outcome for step in done]
+    outcomes[-1] = dataclasses.replace(outcomes[-1], tokens=tokens)
+    return judge(played, done, RunResult(tuple(outcomes)), declaration) is None
+
+
+@pytest.mark.parametrize("system", WITH_PAYLOAD)
+def test_tokens_are_judged_only_where_the_case_gives_tokens(system: str) -> None:
+    whole_range = {"op": "get_range", "cache": "a", "first": [1, 0], "last": [1, 0]}
+    single = {"op": "get", "cache": "a", "pos": [1, 0]}
+    for lookup in (whole_range, single):
+        assert judged_with_tokens(system, (0,), INSERT, lookup)
+        assert judged_with_tokens(system, (7,), {**INSERT, "token": 7}, lookup)
+        assert not judged_with_tokens(system, (0,), {**INSERT, "token": 7}, lookup)
+        assert not judged_with_tokens(system, (0,), lookup)
+
+
+@pytest.mark.parametrize("system", WITH_PAYLOAD)
+def test_a_case_with_a_token_is_kept_from_a_subject_without_payload(system: str) -> None:
+    value = {"system": system, "steps": [INSERT, {**INSERT, "pos": [1, 1], "token": 0}]}
+    carrying, subject = case_from_json(value, SYSTEMS), reference_subject(SYSTEMS[system])
+    require_supported(carrying, subject)
+    subject._declaration = dataclasses.replace(subject.declaration, payload=False)
+    with pytest.raises(UsageError, match="does not declare payload, and step 1 of the case carries a token"):
+        require_supported(carrying, subject)
+
+
+def test_replay_of_a_case_with_a_token_checks_nothing_without_payload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    Path("case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": [{**INSERT, "token": 7}]}), "utf-8")
+    code, out, err = run(capsys, "replay", "case.json", "my_cache:MyCache")
+    assert (code, out, len(err.splitlines())) == (2, "", 1), err
+    assert "does not declare payload" in err
+
+
+@pytest.mark.parametrize("case_file", [{"steps": []}, {"before": [], "clients": [[], []], "after": []}])
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_case_without_steps_checks_nothing(
+    case_file: dict[str, Any], more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = "pulsar-pip430" if "steps" in case_file else "kafka-streams"
+    (tmp_path / "case.json").write_text(json.dumps({"system": system, **case_file}), "utf-8")
+    code, out, err = run(capsys, "replay", str(tmp_path / "case.json"), "fast", "--system", system, *more)
+    assert (code, len(err.splitlines()), "it has no steps" in err) == (2, 1, True), err
+    assert "agree" not in out
+    assert not more or json.loads(out)["verdict"] == "nothing-checked"
+
+
+def test_a_case_without_steps_is_no_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": []}), "utf-8")
+    code, out, err = run(capsys, "replay", str(tmp_path / "case.json"), "fast", "--as", "pytest")
+    assert (code, out, "it has no steps" in err) == (2, "", True)

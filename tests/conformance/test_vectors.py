@@ -186,3 +186,21 @@ def test_a_setting_that_follows_from_others_needs_not_be_given(
     other = [line.replace('"grace_millis":2000', '"grace_millis":1999') for line in lines()]
     code, _, err = consumed(capsys, written(tmp_path / "other.gz", other), "my_cache:MyCache")
     assert code == 2, err
+
+
+@pytest.mark.parametrize(("played", "code"), [(1, 2), (2, 0)])
+def test_a_pack_of_which_too_little_is_played_checks_nothing(
+    played: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of twenty cases of the subject's system a tenth is played, or less; cases of other systems do not count."""
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    playable, beyond = (
+        [line for line in lines() if f'"note":"pulsar-pip430-{level} ' in line] for level in ("range", "cursors")
+    )
+    others = [line for line in lines() if '"system":"kafka-streams"' in line]
+    pack = [*playable[:played], *[line for line in beyond if '"cursor_add"' in line][: 20 - played], *others]
+    ended, report, err = consumed(capsys, written(tmp_path / "pack.gz", pack), "my_cache:MyCache")
+    verdict = "conforms" if code == 0 else "nothing-checked"
+    assert (ended, report["verdict"], report["played"]) == (code, verdict, played), err
+    assert ("1 of 20 cases of the subject's system were played; a verdict needs one of 10" in err) == (code == 2)

@@ -11,6 +11,7 @@ import pytest
 from entrycache_cli.commands.replay import export_test
 from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import CLASS_NAME, render_java_test
+from entrycache_conformance.resolve import SubjectChoice
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_dev.changed_jars import PULSAR_LEGACY_CHANGES, PULSAR_LEGACY_RELEASE, write_changed_jar
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
@@ -54,7 +55,7 @@ def case(config: dict[str, Any], steps: list[dict[str, Any]], folder: Path) -> s
     """Return the case in a file, and its Java test with the reference's answers."""
     file = folder / "case.json"
     file.write_text(json.dumps({"system": "pulsar-legacy", "config": config, "steps": steps}), "utf-8")
-    return export_test(file, "java", None)
+    return export_test(file, "java", SubjectChoice(None))
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,8 @@ def subject_options(function: F) -> F:
         click.option("--subject-log", type=click.Path(path_type=Path), metavar="FILE",
                      help="Keep what the subject writes to stderr, at most 16 MiB."),
         click.option("--classpath", metavar="PATH", help="Jars or folders that precede a released jar's dependencies."),
-        click.option("--command", metavar="CMD", help="A program that speaks the protocol on stdin and stdout."),
+        click.option("--command", metavar="CMD",
+                     help="A program that speaks the protocol on stdin and stdout; stands in place of SUBJECT."),
         click.option("--system", metavar="S", help="The system, if the subject offers several."),
     ):  # fmt: skip
         function = option(function)

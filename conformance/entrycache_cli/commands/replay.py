@@ -7,36 +7,36 @@ the subject and speaks the protocol without our code; its templates stand in `en
 
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from entrycache_cli.commands import options
+from entrycache_cli.commands import exit_codes, options
 from entrycache_cli.report import content, run_text, terminal
 from entrycache_conformance import histories, judge, replay, resolve
 from entrycache_conformance.failure import build_history_table
+from entrycache_conformance.java import driver, releases
 from entrycache_conformance.java.program import render_java_test
 from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol import codec, errors
-from entrycache_protocol.case import History, case_to_json, read_case, read_case_or_history
+from entrycache_protocol.case import Case, History, case_to_json, read_case, read_case_or_history
 from entrycache_protocol.subject import TestedSubject
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
 """The languages of protocol tests with their templates; a test in Java drives the released classes instead."""
 
 
-def render_test(case: Mapping[str, Any], language: str, command: str | None) -> str:
+def render_test(case: Mapping[str, Any], language: str, argv: Sequence[str]) -> str:
     """Return a test that checks every outcome of a case and compares what `judge` compares.
 
-    `case` holds the outcomes of the reference. `command` starts the subject; without one the test runs our fast cache.
+    `case` holds the outcomes of the reference. `argv` starts the subject.
 
     Foreign text stands in comments, or as ASCII JSON inside a string. Each of these languages reads a quote and a
     backslash as JSON writes them, and nothing else is escaped there.
     """
-    own = ["entrycache", "serve", "fast", "--system", case["system"]]
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - only for --as
 
     environment = Environment(
@@ -49,7 +49,7 @@ def render_test(case: Mapping[str, Any], language: str, command: str | None) -> 
         about=java_text.to_comment(case.get("note", "")) or "No note.",
         note=json.dumps(case.get("note", "")),
         rules=_json_literal(case.get("rules", [])),
-        command=_json_literal(shlex.split(command) if command else own),
+        command=_json_literal(list(argv)),
         system=_json_literal(case["system"]),
         config=_json_literal(case["config"]),
         steps=[_json_literal(step) for step in case["steps"]],
@@ -79,12 +79,16 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
 
     FILE has at most 16 MiB and 10,000 steps. While the reference plays it, it copies at most 10,000,000 entries: a step
     copies all cached entries, a read does so for each position, a pass for each requeue. Exit 0: it conforms; 1: it
-    still fails; 2: wrong usage or input.
+    still fails; 2: wrong usage or input, or the case has no steps.
+
+    With --as pytest, go or rust the test starts SUBJECT as a process: CMD of --command, or else `entrycache serve
+    SUBJECT`. With --as java the program tests the released classes of its class path, so only a released jar is a
+    SUBJECT there, and it can be left out.
     """
-    if as_test is not None:
-        terminal.echo(export_test(file, as_test, kwargs["command"]), nl=False)
-        return 0
     choice = options.choose_subject(subject, kwargs)
+    if as_test is not None:
+        terminal.echo(export_test(file, as_test, choice), nl=False)
+        return 0
     case = read_case_or_history(file, SYSTEMS)
     tested = resolve.resolve_subject(choice._replace(system=choice.system or case.system.name))
     if isinstance(case, History):
@@ -99,6 +103,8 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         _print_replay(file, tested.name, replayed)
     if replayed.skipped is not None:
         options.print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
+    elif replayed.verdict is errors.Verdict.NOTHING_CHECKED:
+        options.print_nothing_checked([f"{file}: {replay.NO_STEPS}"])
     return replayed.verdict.exit_code
 
 
@@ -110,6 +116,8 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
         subject.close()
     if as_json:
         terminal.echo(json.dumps(replay.history_result_json(file, subject.name, replayed)))
+    elif replayed.failing is None and not replayed.tries:
+        pass
     elif replayed.failing is None:
         kept = f"{subject.name} keeps every promise in {replayed.tries} tries"
         terminal.make_console().print(f"{errors.escape_unprintable(str(file))}: {kept}", soft_wrap=True)
@@ -123,23 +131,57 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
     return replayed.verdict.exit_code
 
 
-def export_test(file: Path, language: str, subject_command: str | None) -> str:
-    """Return a test of one file that needs none of our code.
+def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str:
+    """Return the case in a file as a test of one file. The test starts the subject and needs no other code of ours.
 
     Raises:
-        UsageError: the case cannot be read, or its system has no tests in Java.
+        UsageError: the case cannot be read, the subject cannot play it, or there is no test for both in this language.
+        MissingPrerequisite: what the subject needs is not there.
+        BrokenSubject: it does not start.
     """
     case = read_case(file, SYSTEMS)
     if case.earlier:
         raise errors.UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
+    if not case.steps:
+        raise errors.UsageError(f"{file}: {replay.NO_STEPS}, so a test of it checks nothing")
     outcomes = [case.system.wire.write_outcome(done.outcome) for done in judge.run_reference(case, judge.Coverage())]
     value = {**case_to_json(case), "outcomes": outcomes}
     if language == "java":
+        _require_java_subject(choice, case)
         try:
             return render_java_test(value)
         except errors.UsageError as error:
             raise errors.UsageError(f"{file}: {error}") from None
-    return render_test(value, language, subject_command)
+    choice = choice._replace(system=choice.system or case.system.name)
+    tested = resolve.resolve_subject(choice)
+    try:
+        judge.require_supported(case, tested)
+    finally:
+        tested.close()
+    return render_test(value, language, _start_command(choice))
+
+
+def _require_java_subject(choice: resolve.SubjectChoice, case: Case) -> None:
+    """Refuse a subject that a Java program does not test. For a released jar, say where the program takes it from."""
+    if choice.name is None and choice.command is None and choice.classpath is None:
+        return
+    if choice.command is not None or choice.classpath is not None or not driver.is_released(choice.name or ""):
+        raise errors.UsageError(
+            f"--as java tests the released classes of its class path, not {choice.typed()}; "
+            "leave the subject out, or use --as pytest, go or rust"
+        )
+    release = releases.require_release(choice.name or "")
+    if release.family.system != case.system.name:
+        raise errors.UsageError(f"the case is about {case.system.name}, {choice.name} offers {release.family.system}")
+    exit_codes.print_error(f"the program tests its class path; put the classes of {choice.name} there")
+
+
+def _start_command(choice: resolve.SubjectChoice) -> list[str]:
+    """Return the program and arguments that start a subject on the machine of the test."""
+    if choice.command is not None:
+        return shlex.split(choice.command)
+    classpath = [] if choice.classpath is None else ["--classpath", choice.classpath]
+    return ["entrycache", "serve", str(choice.name), *classpath, "--system", str(choice.system)]
 
 
 def _to_json(file: Path, name: str, replayed: replay.ReplayResult) -> dict[str, Any]:
@@ -158,6 +200,8 @@ def _print_replay(file: Path, name: str, replayed: replay.ReplayResult) -> None:
     failure = replayed.failure
     if replayed.skipped is not None:
         out.print(f"{name} skipped the case: {errors.escape_unprintable(replayed.skipped.reason)}")
+    elif failure is None and not replayed.case.steps:
+        pass
     elif failure is None:
         runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
         agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"

@@ -147,7 +147,8 @@ def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where
 def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
     """Play PACK on SUBJECT; PACK is a file, or `small` for the pack in the package.
 
-    Exit 0: it answers as the reference does; 1: it differs; 2: no case of PACK applies to it; 3: it is broken.
+    Exit 0: it answers as the reference does; 1: it differs; 2: it can play fewer than a tenth of PACK's cases of its
+    system; 3: it is broken.
     """
     choice = options.choose_subject(subject, kwargs)
     path = (
@@ -171,9 +172,7 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
             raise WriteError(failure.unwritten)
     code = consumed.verdict.exit_code
     if code == 2:
-        options.print_nothing_checked(
-            [reason for reason, _ in consumed.not_played.most_common(1)] or [f"{path} holds no case"]
-        )
+        options.print_nothing_checked([f"{path}: {consumed.unchecked_reason}"])
     return code
 
 

@@ -1,1 +1,4 @@
 """The pytest plugin: a test for each rule and level."""
+
+NODE_PREFIX = "entrycache::"
+"""The beginning of the names of the subject's tests."""

@@ -1,12 +1,14 @@
 """The hooks that pytest calls, and the fixture `entrycache`.
 
-pytest imports this module wherever the suite is installed, so it imports nothing of the suite until a subject or the
-fixture is used. The tests themselves are in `entrycache_cli.plugin.items`.
+pytest imports this module wherever the suite is installed, so it imports nothing of the suite but a name until a
+subject or the fixture is used. The tests themselves are in `entrycache_cli.plugin.items`.
 """
 
 from typing import Any, Final
 
 import pytest
+
+from entrycache_cli.plugin import NODE_PREFIX
 
 OPTIONS: Final = {
     "subject": "Hold SUBJECT to the rules, a test a rule and level: a name, or MODULE:CLASS of a Subject.",
@@ -40,6 +42,40 @@ def pytest_configure(config: pytest.Config) -> None:
     alone = sorted(given.keys() - {"subject", "command", *FIXTURE_OPTIONS})
     if alone and not (option_value(config, "subject") or option_value(config, "command")):
         raise pytest.UsageError(f"entrycache: --entrycache-{alone[0]} goes with --entrycache-subject or -command")
+    if (option_value(config, "subject") or option_value(config, "command")) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(DecidedTests(), "entrycache-decided-tests")
+
+
+class DecidedTests:
+    """The tests of a session's subject: how many ran, and how many of them decided something.
+
+    A session in which all of them were skipped has checked nothing, and fails. With pytest-xdist the workers send
+    their reports to the process that has this object.
+    """
+
+    def __init__(self) -> None:
+        self.ran = 0
+        self.decided = 0
+        self.failed_session = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count the report of a test of the subject; a known failure that still fails is decided too."""
+        if report.nodeid.startswith(NODE_PREFIX) and report.when == "call":
+            self.ran += 1
+            self.decided += not report.skipped or hasattr(report, "wasxfail")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Fail a session that would pass although no test of the subject decided anything."""
+        if self.ran and not self.decided and session.exitstatus == pytest.ExitCode.OK:
+            self.failed_session = True
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Say in one line why the session fails."""
+        if self.failed_session:
+            line = f"entrycache: nothing was checked: all {self.ran} tests of the subject were skipped; see -rs"
+            terminalreporter.write_line(line, red=True)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from entrycache_cli.commands.options import definition_for
+from entrycache_cli.plugin import NODE_PREFIX
 from entrycache_cli.report import content, run_text, terminal
 from entrycache_conformance import resolve, run
 from entrycache_conformance.check import check
@@ -146,7 +147,6 @@ def parse_seed(text: str) -> int:
         raise errors.UsageError(f"the seed is {text!r}; expected a whole number") from None
 
 
-NAME: Final = "entrycache"
 RUNNING: Final = pytest.StashKey[SharedRun]()
 
 
@@ -272,7 +272,7 @@ def collect_tests(session: pytest.Session, requested: Mapping[str, str]) -> list
 
 
 def _group(session: pytest.Session, name: str) -> LevelGroup:
-    new_group: LevelGroup = LevelGroup.from_parent(session, name=name, nodeid=f"{NAME}::{name}")
+    new_group: LevelGroup = LevelGroup.from_parent(session, name=name, nodeid=f"{NODE_PREFIX}{name}")
     return new_group
 
 

@@ -26,6 +26,10 @@ MAX_FAILURES: Final = 10
 """The number of failures that ends a pack: each is explained, and one fault shows in many."""
 
 
+LEAST_SHARE: Final = 10
+"""The least share of the cases of the subject's system that a verdict needs: one of so many."""
+
+
 class Vector(NamedTuple):
     """A case of a pack with the reference's steps through it."""
 
@@ -37,10 +41,12 @@ class Vector(NamedTuple):
 class PackResult:
     """The result of a pack. `not_played` counts the cases that were not played, by reason.
 
+    `cases_of_system` counts the cases of the subject's system, because a pack may hold cases of several systems.
     `ended` says that every case was read; `sha256` is then the hash of its text.
     """
 
     cases: int = 0
+    cases_of_system: int = 0
     played: int = 0
     steps: int = 0
     not_played: Counter[str] = field(default_factory=Counter)
@@ -50,10 +56,21 @@ class PackResult:
 
     @property
     def verdict(self) -> errors.Verdict:
-        """The verdict of the pack; an interrupted pack does not conform."""
+        """The verdict of the pack. It does not conform if it was interrupted, or if too little of it was played."""
         if self.failures:
             return errors.Verdict.VIOLATES
-        return errors.Verdict.CONFORMS if self.played and self.ended else errors.Verdict.NOTHING_CHECKED
+        return errors.Verdict.NOTHING_CHECKED if self.unchecked_reason or not self.ended else errors.Verdict.CONFORMS
+
+    @property
+    def unchecked_reason(self) -> str:
+        """The reason why the cases played are too few for a verdict; empty if they are enough."""
+        frequent = next((reason for reason, _ in self.not_played.most_common(1)), "")
+        if not self.played:
+            return frequent or "the pack holds no case"
+        if self.played * LEAST_SHARE >= self.cases_of_system:
+            return ""
+        played = f"{self.played} of {self.cases_of_system} cases of the subject's system were played"
+        return f"{played}; a verdict needs one of {LEAST_SHARE}"
 
 
 def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
@@ -103,6 +120,7 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
             case = case_from_json(value, SYSTEMS)
         except errors.UsageError as error:
             raise errors.UsageError(f"{where}: {error}") from None
+        done.cases_of_system += case.system is subject.declaration.system
         reason = _unsupported_reason(case, subject)
         if reason:
             done.not_played[reason] += 1

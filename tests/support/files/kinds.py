@@ -268,7 +268,7 @@ KINDS: Final = (
         (
             _reads(*REPLAYED),
             _reads(*REPLAYED, "--json"),
-            _reads("replay", "FILE", "--as", "pytest"),
+            _reads(*REPLAYED, "--as", "pytest"),
             _reads("replay", "FILE", "--as", "java"),
             _reads("trace", "record", "fast", "--case", "FILE", "--out", "NEW"),
             _reads("versions", "--findings", "UP", "--results", str(ROOT / "docs/campaigns")),
