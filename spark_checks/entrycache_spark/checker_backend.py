@@ -17,7 +17,14 @@ import pyarrow.parquet as pq
 
 from entrycache_spark import duckdb_backend, plan, survey
 from entrycache_spark.common import results, rule_files
-from entrycache_spark.common.system import Checker, CheckerGaveUp, CheckerResult, EventKind, audited_system
+from entrycache_spark.common.system import (
+    Checker,
+    CheckerGaveUp,
+    CheckerResult,
+    EventKind,
+    audited_system,
+    is_foreign_event,
+)
 from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part
 
@@ -79,6 +86,18 @@ def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources
 
 
 def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
+    """Check a broker.
+
+    Raises:
+        CheckerGaveUp: see `Checker`; or the trace holds events of another system, which the SQL backend names.
+    """
+    result = _read_in_order(parts, metadata, checker, resources)
+    if any(is_foreign_event(kind.row["op"], kind.row["cause"], metadata.system) for kind in result.kinds):
+        raise CheckerGaveUp("the trace holds events of another system")
+    return result
+
+
+def _read_in_order(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
     """Check a broker in the order of its files; let DuckDB sort the events if they are not in order."""
     try:
         return checker(ordered_batches(parts, audited_system(metadata.system).columns), metadata)

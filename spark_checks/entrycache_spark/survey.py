@@ -141,7 +141,11 @@ def define_marked(backend: rule_files.SqlBackend, metadata: Metadata) -> frozens
 def survey_brokers(
     backend: rule_files.SqlBackend, metadata: Metadata, rules: Sequence[rule_files.RuleFile]
 ) -> tuple[BrokerFacts, ...]:
-    """Run the first tier: a single aggregate over the trace."""
+    """Run the first tier: a single aggregate over the trace.
+
+    Raises:
+        UsageError: the trace holds events of another system, or an event twice.
+    """
     parts = system.audited_system(metadata.system)
     chain = next((rule for rule in rule_files.all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
@@ -150,6 +154,7 @@ def survey_brokers(
     facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
     untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
+    facts["foreign_seq"] = f"min(case when {system.foreign_events_sql(metadata.system)} then seq end)"
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
@@ -159,6 +164,7 @@ def survey_brokers(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
     rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
+    _refuse_foreign_events(backend, [(row["broker"], row["foreign_seq"]) for row in rows], metadata.system)
     dead = _dead_tokens(backend) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
@@ -228,6 +234,17 @@ def _broker_facts(
 
 def _balances(difference: int | None, rule: rule_files.RuleFile, dead_tokens: int) -> bool:
     return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
+
+
+def _refuse_foreign_events(
+    backend: rule_files.SqlBackend, first_seqs: Sequence[tuple[str, int | None]], name: str
+) -> None:
+    """Refuse a trace with events of another system; `first_seqs` names the first such event of each broker."""
+    for broker, seq in sorted((broker, seq) for broker, seq in first_seqs if seq is not None):
+        backend.table("suspects", {"broker": "string"}, [(broker,)])
+        condition = f"broker in (select broker from suspects) and seq = {seq} and ({system.foreign_events_sql(name)})"
+        op, cause = backend.rows(f"select op, cause from trace where {condition} limit 1")[0]
+        raise system.foreign_event_error(broker, seq, op, cause, name)
 
 
 def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -> None:

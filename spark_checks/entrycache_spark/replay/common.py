@@ -171,7 +171,11 @@ def replay_brokers(
     rules: Mapping[str, Sequence[rule_files.Need]],
     progress: Callable[[str], None],
 ) -> dict[str, results.RuleFinding]:
-    """Return the findings of each broker; `play` replays those of one."""
+    """Return the findings of each broker; `play` replays those of one.
+
+    Raises:
+        UsageError: the trace holds events of another system.
+    """
     checked: Counter[str] = Counter()
     violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
     undecided: defaultdict[str, list[str]] = defaultdict(list)
@@ -180,7 +184,9 @@ def replay_brokers(
     shared = ["the trace is sampled"] if metadata.sampled else []
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
-        played = play(name, read_mappings([part for part in parts if part.broker == name], columns))
+        rows = read_mappings([part for part in parts if part.broker == name], columns)
+        _refuse_foreign_events(name, rows, metadata.system)
+        played = play(name, rows)
         applicable = played.applicable
         checked.update({rule: count for rule, count in applicable.checked.items() if rule not in applicable.never})
         if played.gave_up:
@@ -204,6 +210,12 @@ def replay_brokers(
         )
         for rule in rules
     }
+
+
+def _refuse_foreign_events(broker: str, rows: Iterable[Row], name: str) -> None:
+    for row in rows:
+        if system.is_foreign_event(row["op"], row["cause"], name):
+            raise system.foreign_event_error(broker, row["seq"], row["op"], row["cause"], name)
 
 
 def replay_each(
