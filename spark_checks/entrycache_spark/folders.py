@@ -29,7 +29,7 @@ from entrycache_protocol import errors, files, strict_json
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import AUDITED, audited_system
 from entrycache_trace import parquet, schema
-from entrycache_trace.files import Metadata, Part, broker_folder, list_parts, read_metadata, read_system
+from entrycache_trace.files import Metadata, Part, broker_folder, list_brokers, list_parts, read_metadata, read_system
 
 if TYPE_CHECKING:
     from entrycache_spark.common.rule_files import SqlBackend
@@ -86,14 +86,22 @@ def audit_folder(
             with prefix_errors(str(directory)):
                 findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
         except errors.Interrupted as stopped:
-            raise errors.Interrupted(build_result(stopped.partial_result, rows)) from None
+            partial = build_result(stopped.partial_result, rows)
+            raise errors.Interrupted(replace(partial, without_rows=brokers_without_rows(directory, parts))) from None
         result = build_result(findings, rows, evaluator)
+    result = replace(result, without_rows=brokers_without_rows(directory, parts))
     if out is not None:
         try:
             write_violations(out, result.violations)
         except errors.WriteError as error:
             return replace(result, unwritten=str(error))
     return result
+
+
+def brokers_without_rows(directory: Path, parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return the brokers whose folders hold no event."""
+    with_rows = {part.broker for part in parts if part.rows}
+    return tuple(broker for broker in list_brokers(directory) if broker not in with_rows)
 
 
 def check_output_folder(directory: Path, out: Path) -> None:
@@ -256,8 +264,10 @@ def audit_new_brokers(
         tuple(rules), metadata.system if metadata.system in AUDITED else schema.DEFAULT_SYSTEM
     )
     parts = list_parts(directory, audited_system(metadata.system).columns)
+    without_rows = brokers_without_rows(directory, parts)
     if metadata.system not in AUDITED or not any(part.rows for part in parts):
-        return replace(nothing_checked(chosen, metadata.system, sum(part.rows for part in parts)), judged=())
+        nothing = nothing_checked(chosen, metadata.system, sum(part.rows for part in parts))
+        return replace(nothing, judged=(), without_rows=without_rows)
     question = {"version": version("entrycache"), "rules": [rule.id for rule in chosen], "metadata": asdict(metadata)}
     owned: dict[str, list[Part]] = {}
     for part in parts:
@@ -280,7 +290,7 @@ def audit_new_brokers(
         findings.update(new_findings)
         judged += len(batch)
     result = build_result(dict(sorted(findings.items())), sum(part.rows for part in parts), evaluator)
-    return _add_new_violations(out, result, unjudged)
+    return replace(_add_new_violations(out, result, unjudged), without_rows=without_rows)
 
 
 def _batch_brokers(brokers: Sequence[str], owned: Mapping[str, Sequence[Part]]) -> Iterator[list[str]]:

@@ -172,6 +172,11 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
     return tuple(parts)
 
 
+def list_brokers(directory: Path) -> tuple[str, ...]:
+    """List the brokers that have a folder in a trace, in order, even if it holds no part."""
+    return tuple(sorted(_broker_name(folder) for folder in directory.glob("broker=?*") if folder.is_dir()))
+
+
 def _broker_name(folder: Path) -> str:
     try:
         return unquote(folder.name.removeprefix("broker="), errors="strict")
