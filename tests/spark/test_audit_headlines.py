@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from entrycache_cli.main import main
 from entrycache_spark.folders import audit_folder
+from entrycache_trace.convert import to_jsonl
 from tests.support.traces import plant
 
 
@@ -79,3 +81,23 @@ def test_the_headline_says_that_no_rule_was_decided(tmp_path: Path, honest: list
     assert "0 violations" not in said
     both = plant.write(tmp_path / "both", [*plant.renamed(honest, "a"), *plant.renamed(honest, "b")])
     assert "; 0 violations, in " in audit(both).stdout.replace("\n", " ")
+
+
+@pytest.mark.parametrize("more", [(), ("--new-only",), ("--backend", "replay"), ("--backend", "spark")])
+def test_a_file_of_json_lines_is_refused_with_the_way_to_convert_it(
+    tmp_path: Path, honest: list[plant.Row], more: tuple[str, ...]
+) -> None:
+    lines = tmp_path / "its trace.jsonl"
+    to_jsonl(plant.write(tmp_path / "trace", plant.renamed(honest, "a")), lines)
+    done = audit(lines, *more)
+    assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    command = f"entrycache trace convert '{lines}' '{tmp_path / 'its trace'}'"
+    assert done.stderr.strip().endswith(f"Convert JSON Lines first: {command}")
+    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    assert audit(tmp_path / "its trace").exit_code == 0
+
+
+def test_another_path_that_is_no_folder_is_refused(tmp_path: Path, honest: list[plant.Row]) -> None:
+    (part,) = plant.write(tmp_path / "trace", plant.renamed(honest, "a")).glob("*/*.parquet")
+    assert "a file; expected the folder of the trace, which holds broker=NAME/part-*.parquet" in audit(part).stderr
+    assert "no such folder" in audit(tmp_path / "nowhere.jsonl").stderr
