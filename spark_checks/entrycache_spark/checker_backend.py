@@ -160,10 +160,11 @@ def _broker_facts(
         lacks = {need for need in about if need.is_missing(kind.row, kind.untold, _counters)}
         rows.update(dict.fromkeys(about, kind.events))
         lacking.update(dict.fromkeys(lacks, kind.events))
-        applied = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
+        skipped = {need for need in lacks if not (need.ever or need.once)}
+        applied = [rule for rule in speaking if skipped.isdisjoint(needs[rule])]
         checked.update(dict.fromkeys(applied, kind.events))
     counts = {need: rule_files.NeedCounts(rows[need], lacking[need]) for need in each}
-    never = rule_files.rules_without_needs(needs, counts)
+    applicability = rule_files.apply_needs(name, needs, counts, checked)
     return survey.BrokerFacts(
         name,
         own.row_count,
@@ -177,10 +178,11 @@ def _broker_facts(
         own.open_bytes,
         own.opened,
         own.unread,
-        {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
+        applicability.checked,
         {rule.id: rule.id in own.clean or rule.holds(own.sufficient_conditions) for rule in rules},
-        never,
-        rule_files.describe_missing(name, needs, counts),
+        applicability.inapplicable,
+        applicability.unchecked,
+        applicability.inconclusive,
     )
 
 
