@@ -48,7 +48,8 @@ class Problem(NamedTuple):
 class TraceCheck(NamedTuple):
     """The result of a check.
 
-    `untold` maps columns that are null in every row to the rules that need them for events of the trace.
+    `untold` maps columns that are null in every row to the rules that need them for events of the trace. `cursor of
+    CURSOR_ADD` is such a column of one event.
     """
 
     system: str
@@ -164,7 +165,14 @@ def _null_columns(backend: SqlBackend, system: str) -> dict[str, tuple[str, ...]
     recorded = {name for name, count in zip(ROW_COLUMNS, counts, strict=True) if count}
     wanting: dict[str, list[str]] = {}
     for rule in all_rules(system):
+        happens = any(event[0] in ops for need in rule.needs if not need.once for event in need.events)
         for need in rule.needs:
+            if need.once:
+                there = f"select 1 from trace where ({need.events_sql}) and not ({need.missing_sql}) limit 1"
+                if happens and not backend.rows(there):
+                    events = ", ".join(" ".join(part or "*" for part in event) for event in need.events)
+                    wanting.setdefault(f"{' or '.join(need.names)} of {events}", []).append(rule.id)
+                continue
             lacks = recorded.isdisjoint(need.names) and not any("." in name for name in need.names)
             if lacks and any(event[0] is None or event[0] in ops for event in need.events):
                 wanting.setdefault(" or ".join(need.names), []).append(rule.id)

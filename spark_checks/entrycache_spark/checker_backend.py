@@ -17,7 +17,14 @@ import pyarrow.parquet as pq
 
 from entrycache_spark import duckdb_backend, plan, survey
 from entrycache_spark.common import results, rule_files
-from entrycache_spark.common.system import Checker, CheckerGaveUp, CheckerResult, EventKind, audited_system
+from entrycache_spark.common.system import (
+    Checker,
+    CheckerGaveUp,
+    CheckerResult,
+    EventKind,
+    audited_system,
+    is_foreign_event,
+)
 from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part
 
@@ -79,6 +86,18 @@ def _open_duckdb(parts: Sequence[Part], metadata: Metadata, resources: Resources
 
 
 def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
+    """Check a broker.
+
+    Raises:
+        CheckerGaveUp: see `Checker`; or the trace holds events of another system, which the SQL backend names.
+    """
+    result = _read_in_order(parts, metadata, checker, resources)
+    if any(is_foreign_event(kind.row["op"], kind.row["cause"], metadata.system) for kind in result.kinds):
+        raise CheckerGaveUp("the trace holds events of another system")
+    return result
+
+
+def _read_in_order(parts: Sequence[Part], metadata: Metadata, checker: Checker, resources: Resources) -> CheckerResult:
     """Check a broker in the order of its files; let DuckDB sort the events if they are not in order."""
     try:
         return checker(ordered_batches(parts, audited_system(metadata.system).columns), metadata)
@@ -141,10 +160,11 @@ def _broker_facts(
         lacks = {need for need in about if need.is_missing(kind.row, kind.untold, _counters)}
         rows.update(dict.fromkeys(about, kind.events))
         lacking.update(dict.fromkeys(lacks, kind.events))
-        applied = [rule for rule in speaking if not any(need in lacks and not need.ever for need in needs[rule])]
+        skipped = {need for need in lacks if not (need.ever or need.once)}
+        applied = [rule for rule in speaking if skipped.isdisjoint(needs[rule])]
         checked.update(dict.fromkeys(applied, kind.events))
     counts = {need: rule_files.NeedCounts(rows[need], lacking[need]) for need in each}
-    never = rule_files.rules_without_needs(needs, counts)
+    applicability = rule_files.apply_needs(name, needs, counts, checked)
     return survey.BrokerFacts(
         name,
         own.row_count,
@@ -158,10 +178,11 @@ def _broker_facts(
         own.open_bytes,
         own.opened,
         own.unread,
-        {rule.id: 0 if rule.id in never else checked[rule.id] for rule in rules},
+        applicability.checked,
         {rule.id: rule.id in own.clean or rule.holds(own.sufficient_conditions) for rule in rules},
-        never,
-        rule_files.describe_missing(name, needs, counts),
+        applicability.inapplicable,
+        applicability.unchecked,
+        applicability.inconclusive,
     )
 
 

@@ -29,7 +29,7 @@ from entrycache_protocol import errors, files, strict_json
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import AUDITED, audited_system
 from entrycache_trace import parquet, schema
-from entrycache_trace.files import Metadata, Part, broker_folder, list_parts, read_metadata, read_system
+from entrycache_trace.files import Metadata, Part, broker_folder, list_brokers, list_parts, read_metadata, read_system
 
 if TYPE_CHECKING:
     from entrycache_spark.common.rule_files import SqlBackend
@@ -86,14 +86,22 @@ def audit_folder(
             with prefix_errors(str(directory)):
                 findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
         except errors.Interrupted as stopped:
-            raise errors.Interrupted(build_result(stopped.partial_result, rows)) from None
+            partial = build_result(stopped.partial_result, rows)
+            raise errors.Interrupted(replace(partial, without_rows=brokers_without_rows(directory, parts))) from None
         result = build_result(findings, rows, evaluator)
+    result = replace(result, without_rows=brokers_without_rows(directory, parts))
     if out is not None:
         try:
             write_violations(out, result.violations)
         except errors.WriteError as error:
             return replace(result, unwritten=str(error))
     return result
+
+
+def brokers_without_rows(directory: Path, parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return the brokers whose folders hold no event."""
+    with_rows = {part.broker for part in parts if part.rows}
+    return tuple(broker for broker in list_brokers(directory) if broker not in with_rows)
 
 
 def check_output_folder(directory: Path, out: Path) -> None:
@@ -232,6 +240,9 @@ FINDINGS_NAME: Final = "found.json"
 MAX_BATCH_ROWS: Final = 20_000_000
 """The approximate number of events judged at a time; their findings are stored before the next batch."""
 
+MAX_STATE_BYTES: Final = 4 << 30
+"""The most bytes of the stored findings of a broker: 100,000 violations of a rule take some 30 MB."""
+
 Json = dict[str, Any]
 
 
@@ -249,6 +260,9 @@ def audit_new_brokers(
     """Judge the brokers of a trace folder that are new, or whose files have changed since they were judged into `out`.
 
     The verdicts cover all brokers of the folder; the violations are only those that were not reported before.
+
+    Raises:
+        UsageError: the trace cannot be evaluated, or a file of state is not what an audit wrote.
     """
     check_output_folder(directory, out)
     metadata = read_metadata(directory)
@@ -256,13 +270,16 @@ def audit_new_brokers(
         tuple(rules), metadata.system if metadata.system in AUDITED else schema.DEFAULT_SYSTEM
     )
     parts = list_parts(directory, audited_system(metadata.system).columns)
+    without_rows = brokers_without_rows(directory, parts)
     if metadata.system not in AUDITED or not any(part.rows for part in parts):
-        return replace(nothing_checked(chosen, metadata.system, sum(part.rows for part in parts)), judged=())
+        nothing = nothing_checked(chosen, metadata.system, sum(part.rows for part in parts))
+        return replace(nothing, judged=(), without_rows=without_rows)
     question = {"version": version("entrycache"), "rules": [rule.id for rule in chosen], "metadata": asdict(metadata)}
     owned: dict[str, list[Part]] = {}
     for part in parts:
         if part.rows:
             owned.setdefault(part.broker, []).append(part)
+    reported = _read_reported(out / VIOLATIONS_NAME)
     wanted = {broker: {**question, "parts": _file_states(own)} for broker, own in sorted(owned.items())}
     stored = {broker: _read_findings(out, broker, question_of) for broker, question_of in wanted.items()}
     findings: dict[str, Mapping[str, results.RuleFinding]] = {
@@ -280,7 +297,7 @@ def audit_new_brokers(
         findings.update(new_findings)
         judged += len(batch)
     result = build_result(dict(sorted(findings.items())), sum(part.rows for part in parts), evaluator)
-    return _add_new_violations(out, result, unjudged)
+    return replace(_add_new_violations(out, result, unjudged, reported), without_rows=without_rows)
 
 
 def _batch_brokers(brokers: Sequence[str], owned: Mapping[str, Sequence[Part]]) -> Iterator[list[str]]:
@@ -303,6 +320,37 @@ def _file_states(parts: Sequence[Part]) -> list[list[Any]]:
     return [[part.path.name, part.rows, stat.st_size, stat.st_mtime_ns] for part, stat in stats]
 
 
+_SEQ: Final = {"type": "integer", "minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+_STORED_VIOLATION: Final = {
+    "type": "array",
+    "prefixItems": [
+        _SEQ,
+        strict_json.nullable_shape(_SEQ),
+        strict_json.TEXT,
+        strict_json.TEXT,
+        strict_json.list_shape(_SEQ),
+    ],
+    "minItems": 5,
+    "maxItems": 5,
+}
+STORED_SHAPE: Final = strict_json.object_shape(
+    {
+        "asked": {"type": "object"},
+        "broker": strict_json.TEXT,
+        "findings": strict_json.mapping_shape(
+            strict_json.object_shape(
+                {
+                    "checked": strict_json.COUNT,
+                    "violations": strict_json.list_shape(_STORED_VIOLATION),
+                    **dict.fromkeys(("undecided", "unchecked", "differences"), strict_json.TEXTS),
+                }
+            )
+        ),
+    }
+)
+"""The JSON Schema of the stored findings of a broker; a violation is its seq, life, expected, observed and seqs."""
+
+
 def _findings_file(out: Path, broker: str) -> Path:
     return broker_folder(out / JUDGED_FOLDER, broker) / FINDINGS_NAME
 
@@ -323,13 +371,17 @@ def _read_findings(out: Path, broker: str, request: Json) -> dict[str, results.R
     if not path.is_file():
         return None
     try:
-        stored = strict_json.parse_json(path.read_text("utf-8"))
+        stored = strict_json.parse_json_text(files.read_text(path, "the findings", MAX_STATE_BYTES), "the text")
+        strict_json.check_shape(stored, STORED_SHAPE, "the findings")
         if stored["asked"] != json.loads(json.dumps(request)) or stored["broker"] != broker:
             return None
-        return {rule: _finding(rule, broker, finding) for rule, finding in stored["findings"].items()}
-    except (ValueError, KeyError, TypeError) as error:
+        rules = set(request["rules"])
+        if stored["findings"].keys() != rules:
+            raise errors.UsageError("the findings are not those of the rules that were asked for")
+    except errors.UsageError as error:
         message = f"{path}: is not what an audit wrote ({error})"
         raise errors.UsageError(f"{message}; remove it to judge the broker again") from None
+    return {rule: _finding(rule, broker, finding) for rule, finding in stored["findings"].items()}
 
 
 def _finding(rule: str, broker: str, kept: Json) -> results.RuleFinding:
@@ -341,9 +393,10 @@ def _finding(rule: str, broker: str, kept: Json) -> results.RuleFinding:
     return results.RuleFinding(kept["checked"], tuple(violations), *notes)
 
 
-def _add_new_violations(out: Path, result: results.AuditResult, judged: Sequence[str]) -> results.AuditResult:
+def _add_new_violations(
+    out: Path, result: results.AuditResult, judged: Sequence[str], reported: Sequence[results.Violation]
+) -> results.AuditResult:
     """Add the violations not reported yet to the reported ones, and return a result with these alone."""
-    reported = _read_reported(out / VIOLATIONS_NAME)
     keys = {_violation_key(one) for one in reported}
     new = tuple(one for one in result.violations if _violation_key(one) not in keys)
     write_violations(out, results.sort_violations((*reported, *new)))
@@ -355,7 +408,21 @@ def _violation_key(violation: results.Violation) -> tuple[str, str, int]:
 
 
 def _read_reported(path: Path) -> tuple[results.Violation, ...]:
-    if not path.is_file():
+    """Return the violations that earlier runs reported.
+
+    Raises:
+        UsageError: the file is not a table of violations.
+    """
+    if not path.exists() or path.is_dir():
         return ()
-    rows = pq.read_table(path).to_pylist()
-    return tuple(results.Violation(**{**row, "seqs": tuple(row["seqs"])}) for row in rows)
+    try:
+        files.check_regular_file(path, "the reported violations")
+        with parquet.report_unreadable(path):
+            table = pq.ParquetFile(path).read()
+            table.validate(full=True)
+            rows = table.select(schema.VIOLATION_SCHEMA.names).cast(schema.VIOLATION_SCHEMA).to_pylist()
+    except (errors.UsageError, KeyError, ValueError) as error:
+        why = parquet.first_line(error).removeprefix(f"{path}: ")
+        message = f"{path}: is not what an audit wrote ({why})"
+        raise errors.UsageError(f"{message}; remove it to report all violations again") from None
+    return tuple(results.Violation(**{**row, "seqs": tuple(row["seqs"] or ())}) for row in rows)

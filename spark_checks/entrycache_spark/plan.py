@@ -165,6 +165,7 @@ class WindowFindings:
                 *self._missing[broker.name],
                 *(self._cut[rule_id] if unproved else ()),
                 *self._undecided[broker.name, rule_id],
+                *broker.inconclusive.get(rule_id, ()),
             ),
             tuple(broker.unchecked.get(rule_id, ())),
         )

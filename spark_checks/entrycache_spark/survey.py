@@ -6,7 +6,7 @@ that each rule applies to, and the rules that are proved. Where events lack a va
 `count_applicable` counts again without these events.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -76,6 +76,7 @@ class BrokerFacts(NamedTuple):
     proved: dict[str, bool]
     inapplicable: frozenset[str] = frozenset()
     unchecked: Mapping[str, Sequence[str]] = MappingProxyType({})
+    inconclusive: Mapping[str, Sequence[str]] = MappingProxyType({})
 
     def row(self, any_gap: bool) -> tuple[Any, ...]:
         """Return the row of the table `brokers`."""
@@ -141,7 +142,11 @@ def define_marked(backend: rule_files.SqlBackend, metadata: Metadata) -> frozens
 def survey_brokers(
     backend: rule_files.SqlBackend, metadata: Metadata, rules: Sequence[rule_files.RuleFile]
 ) -> tuple[BrokerFacts, ...]:
-    """Run the first tier: a single aggregate over the trace."""
+    """Run the first tier: a single aggregate over the trace.
+
+    Raises:
+        UsageError: the trace holds events of another system, or an event twice.
+    """
     parts = system.audited_system(metadata.system)
     chain = next((rule for rule in rule_files.all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
     proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
@@ -150,6 +155,7 @@ def survey_brokers(
     facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
     untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
+    facts["foreign_seq"] = f"min(case when {system.foreign_events_sql(metadata.system)} then seq end)"
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
@@ -159,6 +165,7 @@ def survey_brokers(
         f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
     )
     rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
+    _refuse_foreign_events(backend, [(row["broker"], row["foreign_seq"]) for row in rows], metadata.system)
     dead = _dead_tokens(backend) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
@@ -230,6 +237,17 @@ def _balances(difference: int | None, rule: rule_files.RuleFile, dead_tokens: in
     return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
 
 
+def _refuse_foreign_events(
+    backend: rule_files.SqlBackend, first_seqs: Sequence[tuple[str, int | None]], name: str
+) -> None:
+    """Refuse a trace with events of another system; `first_seqs` names the first such event of each broker."""
+    for broker, seq in sorted((broker, seq) for broker, seq in first_seqs if seq is not None):
+        backend.table("suspects", {"broker": "string"}, [(broker,)])
+        condition = f"broker in (select broker from suspects) and seq = {seq} and ({system.foreign_events_sql(name)})"
+        op, cause = backend.rows(f"select op, cause from trace where {condition} limit 1")[0]
+        raise system.foreign_event_error(broker, seq, op, cause, name)
+
+
 def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -> None:
     """Count the events where sums do not prove that each seq is there once.
 
@@ -248,33 +266,34 @@ def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -
 # ---------- applicability
 
 
-class Applicability(NamedTuple):
-    """The events that each rule applies to, and the notes, for a broker whose events lack something."""
-
-    checked: dict[str, int]
-    inapplicable: frozenset[str]
-    unchecked: Mapping[str, Sequence[str]]
-
-
 def missing_count_sql(rules: Sequence[rule_files.RuleFile], untold: Container[str]) -> str:
     """Return the SQL that counts events without a value that a rule needs.
 
-    `untold` holds the settings that some CONFIG lacks.
+    `untold` holds the settings that some CONFIG lacks. A need of one event (`once`) counts 1 if no event has it, and a
+    rule with that need applies to some event.
     """
     needs = dict.fromkeys(
-        need for rule in rules for need in rule.needs if all(name in untold for name in need.settings)
+        need for rule in rules for need in rule.needs if all(name in untold for name in need.settings) and not need.once
     )
     by_op: dict[str | None, list[str]] = {}
     for need in needs:
         for event in need.events:
             by_op.setdefault(event[0], []).append(f"({need.only(event).events_sql}) and {need.missing_sql}")
     arms = " ".join(f"when '{op}' then {' or '.join(f'({text})' for text in texts)}" for op, texts in by_op.items())
-    return f"count_if(case op {arms} else false end)" if arms else "0"
+    each = f"count_if(case op {arms} else false end)" if arms else "0"
+    return " + ".join((each, *_unmet_once_sql(rules)))
+
+
+def _unmet_once_sql(rules: Sequence[rule_files.RuleFile]) -> Iterator[str]:
+    for need in dict.fromkeys(need for rule in rules for need in rule.needs if need.once):
+        there = f"count_if(({need.events_sql}) and not ({need.missing_sql}))"
+        applied = " or ".join(f"({rule.checked})" for rule in rules if need in rule.needs)
+        yield f"case when {there} = 0 and count_if({applied}) > 0 then 1 else 0 end"
 
 
 def count_applicable(
     backend: rule_files.SqlBackend, rules: Sequence[rule_files.RuleFile], brokers: Sequence[str]
-) -> dict[str, Applicability]:
+) -> dict[str, rule_files.Applicability]:
     """Count the events that each rule applies to, in brokers whose events lack something."""
     if not brokers:
         return {}
@@ -292,14 +311,15 @@ def count_applicable(
 
 def _left_out_sql(rule: rule_files.RuleFile) -> str:
     return (
-        " or ".join(f"(({need.events_sql}) and {need.missing_sql})" for need in rule.needs if not need.ever) or "false"
+        " or ".join(
+            f"(({need.events_sql}) and {need.missing_sql})" for need in rule.needs if not (need.ever or need.once)
+        )
+        or "false"
     )
 
 
 def _applicability(
     broker: str, needs: Mapping[str, Sequence[rule_files.Need]], each: Sequence[rule_files.Need], row: Sequence[int]
-) -> Applicability:
+) -> rule_files.Applicability:
     counts = {need: rule_files.NeedCounts(*row[2 * at : 2 * at + 2]) for at, need in enumerate(each)}
-    never = rule_files.rules_without_needs(needs, counts)
-    checked = {**dict(zip(needs, row[2 * len(each) :], strict=True)), **dict.fromkeys(never, 0)}
-    return Applicability(checked, never, rule_files.describe_missing(broker, needs, counts))
+    return rule_files.apply_needs(broker, needs, counts, dict(zip(needs, row[2 * len(each) :], strict=True)))

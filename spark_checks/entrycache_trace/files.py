@@ -10,6 +10,7 @@ bound how much is read into memory at once.
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -99,6 +100,8 @@ METADATA_SHAPE: Final = strict_json.object_shape(
 
 def read_metadata(directory: Path) -> Metadata:
     """Read the metadata of a trace folder."""
+    if directory.exists():
+        require_folder(directory)
     path = directory / METADATA_NAME
     if not path.exists():
         raise UsageError(f"{path}: missing; it says which system and how many threads the trace has")
@@ -154,8 +157,7 @@ class Part:
 
 def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, ...]:
     """List the parts of a trace after checking that each has the needed columns in readable types."""
-    if not directory.is_dir():
-        raise UsageError(f"{directory}: no such folder")
+    require_folder(directory)
     parts = []
     for path in _list_files(directory):
         if path.suffix != ".parquet":
@@ -170,6 +172,30 @@ def list_parts(directory: Path, needed: Sequence[str] = COLUMNS) -> tuple[Part, 
     if rows > MAX_ROWS:
         raise UsageError(f"{directory}: the trace has {rows} events; expected {MAX_ROWS} at most")
     return tuple(parts)
+
+
+def require_folder(directory: Path) -> None:
+    """Refuse a path that is no folder; say what to do with a file that may be a trace.
+
+    Raises:
+        UsageError: the path is no folder.
+    """
+    if directory.is_dir():
+        return
+    if not directory.exists():
+        raise UsageError(f"{directory}: no such folder")
+    if directory.suffix == ".parquet":
+        raise UsageError(
+            f"{directory}: a file; expected the folder of the trace, which holds broker=NAME/part-*.parquet"
+        )
+    folder = str(directory.with_suffix("")) if directory.suffix else "FOLDER"
+    convert = f"entrycache trace convert {shlex.quote(str(directory))} {shlex.quote(folder)}"
+    raise UsageError(f"{directory}: a file; expected the folder of a trace. Convert JSON Lines first: {convert}")
+
+
+def list_brokers(directory: Path) -> tuple[str, ...]:
+    """List the brokers that have a folder in a trace, in order, even if it holds no part."""
+    return tuple(sorted(_broker_name(folder) for folder in directory.glob("broker=?*") if folder.is_dir()))
 
 
 def _broker_name(folder: Path) -> str:

@@ -11,13 +11,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Final
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from entrycache_cli.main import main
-from entrycache_protocol.errors import UsageError
 from entrycache_spark import folders
 from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.folders import MAX_LIVE_SLOTS, VIOLATIONS_NAME, audit_folder
@@ -147,12 +148,83 @@ def test_other_rules_are_judged_again(brokers: Path, tmp_path: Path) -> None:
     assert result.judged == ("a", "b.c", "d", "e") and result.rules["R-STATE-1"] is Verdict.VIOLATES
 
 
-def test_broken_stored_findings_are_named(brokers: Path, tmp_path: Path) -> None:
-    judge(brokers, tmp_path / "out")
-    stored = tmp_path / "out" / "judged" / "broker=a" / "found.json"
-    stored.write_text("{")
-    with pytest.raises(UsageError, match=r"found\.json: is not what an audit wrote .*; remove it"):
-        judge(brokers, tmp_path / "out")
+def change_finding(name: str, value: object) -> Callable[[dict[str, Any]], None]:
+    """Return a change of one value in the stored finding of R-STATE-1."""
+
+    def change(stored: dict[str, Any]) -> None:
+        stored["findings"]["R-STATE-1"][name] = value
+
+    return change
+
+
+BROKEN_FINDINGS: Final[dict[str, Callable[[dict[str, Any]], object]]] = {
+    "a text for a count": change_finding("checked", "5"),
+    "a truth for a count": change_finding("checked", True),
+    "a negative count": change_finding("checked", -1),
+    "a text for notes": change_finding("undecided", "note"),
+    "a list for a note": change_finding("undecided", [["note"]]),
+    "a number for a difference": change_finding("differences", [1]),
+    "a violation without life": change_finding("violations", [[1, "expected", "observed", [1]]]),
+    "a text for seqs": change_finding("violations", [[1, None, "expected", "observed", "12"]]),
+    "a seq of more than 64 bits": change_finding("violations", [[1 << 63, None, "expected", "observed", [1]]]),
+    "a finding that is a list": lambda stored: stored["findings"].update({"R-STATE-1": []}),
+    "no finding of a rule": lambda stored: stored["findings"].pop("R-STATE-1"),
+    "a finding of another rule": lambda stored: stored["findings"].update({"R-X": stored["findings"]["R-STATE-1"]}),
+    "findings that are a list": lambda stored: stored.update(findings=[]),
+    "a question that is a text": lambda stored: stored.update(asked="all"),
+    "no broker": lambda stored: stored.pop("broker"),
+}
+
+
+def refused(brokers: Path, out: Path, name: str) -> None:
+    """Check that the command refuses a file of state in one line, reports nothing, and changes nothing."""
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for more in ((), ("--json",)):
+        arguments = ["audit", str(brokers), "--backend", "local", "--new-only", "--out", str(out), *more]
+        done = CliRunner().invoke(main, arguments)
+        assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.output
+        assert f"{name}: is not what an audit wrote (" in done.stderr and "; remove it to " in done.stderr
+    assert before == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def test_broken_stored_findings_are_refused(brokers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    judge(brokers, out)
+    path = out / "judged" / "broker=a" / "found.json"
+    written = path.read_bytes()
+    for change in BROKEN_FINDINGS.values():
+        stored = json.loads(written)
+        change(stored)
+        path.write_text(json.dumps(stored))
+        refused(brokers, out, "found.json")
+    for raw in (b"", b"{", b"[]", b"null", b"\xff", b"[" * 100_000, b"NaN", random.Random(1).randbytes(99)):
+        path.write_bytes(raw)
+        refused(brokers, out, "found.json")
+    path.unlink()
+    assert judge(brokers, out).judged == ("a",)
+
+
+def test_broken_reported_violations_are_refused(brokers: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    judge(brokers, out)
+    path = out / VIOLATIONS_NAME
+    written, table = path.read_bytes(), pq.read_table(path)
+    for raw in (b"", random.Random(1).randbytes(99), written[:-1], written[: len(written) // 2]):
+        path.write_bytes(raw)
+        refused(brokers, out, VIOLATIONS_NAME)
+    rows = table.to_pylist()
+    tables = [
+        table.drop_columns(["seqs"]),
+        pa.table({**table.to_pydict(), "seq": ["x"] * len(rows)}),
+        pa.table({**table.to_pydict(), "seq": pa.array([None] * len(rows), pa.int64())}),
+        pa.table({**table.to_pydict(), "seqs": ["x"] * len(rows)}),
+        pa.table({"other": [1]}),
+    ]
+    for other in tables:
+        pq.write_table(other, path)
+        refused(brokers, out, VIOLATIONS_NAME)
+    path.unlink()
+    assert len(judge(brokers, out).violations) == len(rows) > 0
 
 
 def test_the_command(brokers: Path, tmp_path: Path) -> None:

@@ -62,7 +62,11 @@ BACKENDS = ("spark", "local", "sql", "replay")
     help="Check only brokers whose parts have changed since the last run into --out, and report only new violations; "
     "exit 1 if there are any.",
 )
-@click.option("--strict", is_flag=True, help="Exit 2 instead of 0 if no rule was decided for some broker.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Exit 2 instead of 0 if no rule was decided for some broker, or a broker has no rows.",
+)
 @click.option("--json", "as_json_", is_flag=True, help="Print one JSON object instead of a table.")
 @options.report_options
 @options.settings_options
@@ -96,7 +100,7 @@ def audit(
         audit_json,
         audit_provenance,
         print_audit,
-        undecided_message,
+        strict_message,
         violations_with_rows,
     )
     from entrycache_spark.folders import VIOLATIONS_NAME, audit_new_brokers
@@ -140,8 +144,8 @@ def audit(
         raise WriteError(result.unwritten)
     if result.exit_code == 2:
         options.print_nothing_checked(list(result.notes))
-    if strict and result.exit_code == 0 and result.undecided:
-        raise UsageError(undecided_message(result))
+    if strict and result.exit_code == 0 and (message := strict_message(result)):
+        raise UsageError(message)
     context.exit(result.exit_code)
 
 

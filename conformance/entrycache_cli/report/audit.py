@@ -6,7 +6,7 @@ from the trace again, so nothing of them is kept in the result.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ SHOWN_WITH_ROWS: Final = 3
 """The number of violations that a terminal shows with the rows around them."""
 
 BROKERS_NAMED: Final = 5
-"""The number of broker names in a line, of complete and of undecided brokers."""
+"""The number of broker names in a line."""
 
 
 def print_audit(
@@ -55,8 +55,21 @@ def print_audit(
         out.print(escape_unprintable(f"differs from the rows before it: {difference}"))
     if result.judged is not None:
         out.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
+    if result.without_rows:
+        out.print(escape_unprintable(f"{missing_rows_message(result)}; nothing of them was checked"))
     by = f" by {result.evaluator}" if result.evaluator else ""
-    out.print(escape_unprintable(f"{result.rows} events{by}; {len(result.violations)} violations, {where}"))
+    out.print(escape_unprintable(f"{result.rows} events{by}; {headline(result, where)}"))
+
+
+def headline(result: AuditResult, where: str) -> str:
+    """Return the outcome of an audit: the number of violations, or that no rule was decided.
+
+    `where` says where the violations stand.
+    """
+    if result.is_inconclusive and not result.violations:
+        applied = sum(verdict is Verdict.INCONCLUSIVE for verdict in result.rules.values())
+        return f"inconclusive: none of {applied} rules that apply was decided; table of violations {where}"
+    return f"{len(result.violations)} violations, {where}"
 
 
 def complete_brokers(result: AuditResult) -> list[str]:
@@ -64,7 +77,7 @@ def complete_brokers(result: AuditResult) -> list[str]:
     whole = {broker: own for broker, own in result.brokers.items() if Verdict.INCONCLUSIVE not in own.values()}
     if not whole or len(whole) == len(result.brokers):
         return []
-    names = ", ".join([*whole][:BROKERS_NAMED]) + (", .." if len(whole) > BROKERS_NAMED else "")
+    names = _names([*whole])
     verdict_sets = [{own[rule] for own in whole.values()} for rule in result.rules]
     broken = sum(Verdict.VIOLATES in verdicts for verdicts in verdict_sets)
     keep = sum(Verdict.CONFORMS in verdicts for verdicts in verdict_sets if Verdict.VIOLATES not in verdicts)
@@ -72,11 +85,26 @@ def complete_brokers(result: AuditResult) -> list[str]:
     return [f"{summary}: {keep} rules conform there, {broken} are violated; --json has the verdicts of each broker"]
 
 
-def undecided_message(result: AuditResult) -> str:
-    """Describe for `--strict` the brokers about which no rule was decided."""
-    names = ", ".join(result.undecided[:BROKERS_NAMED]) + (", .." if len(result.undecided) > BROKERS_NAMED else "")
-    why = f": {result.notes[0]}" if result.notes else ""
-    return f"--strict: no rule was decided of {len(result.undecided)} of {len(result.brokers)} brokers ({names}){why}"
+def strict_message(result: AuditResult) -> str:
+    """Describe for `--strict` the brokers that were not checked; return an empty text if there are none."""
+    messages = []
+    if result.undecided:
+        number = f"{len(result.undecided)} of {len(result.brokers)} brokers ({_names(result.undecided)})"
+        why = f": {result.notes[0]}" if result.notes else ""
+        messages.append(f"no rule was decided of {number}{why}")
+    if result.without_rows:
+        messages.append(missing_rows_message(result))
+    return f"--strict: {'; '.join(messages)}" if messages else ""
+
+
+def missing_rows_message(result: AuditResult) -> str:
+    """Name the brokers that have a folder and no rows."""
+    every = len({*result.brokers, *result.without_rows})
+    return f"no rows of {len(result.without_rows)} of {every} brokers ({_names(result.without_rows)})"
+
+
+def _names(brokers: Sequence[str]) -> str:
+    return ", ".join(brokers[:BROKERS_NAMED]) + (", .." if len(brokers) > BROKERS_NAMED else "")
 
 
 def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,7 +113,8 @@ def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, 
     more = {"differences": list(result.differences), "kernel": result.evaluator}
     brokers = {broker: verdict_names(verdicts) for broker, verdicts in result.brokers.items()}
     judged = {} if result.judged is None else {"judged": list(result.judged)}
-    return {**answer, **more, "brokers": brokers, **judged, **provenance}
+    empty = {"brokers_without_rows": list(result.without_rows)}
+    return {**answer, **more, "brokers": brokers, **empty, **judged, **provenance}
 
 
 def audit_provenance(where: str, metadata: Path | None, backend: str) -> dict[str, Any]:

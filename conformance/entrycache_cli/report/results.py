@@ -96,9 +96,14 @@ def _proof_lines(result: dict[str, Any]) -> list[Line]:
     ]
 
 
+WITHOUT_ROWS: Final = "brokers_without_rows"
+"""The key of an audit's result that lists the brokers without rows."""
+
+
 def _audit_lines(result: dict[str, Any]) -> list[Line]:
     name = f"audit, {result.get('engine', 'spark')}"
-    return [Line(name, rule, verdict, "") for rule, verdict in result["rules"].items()]
+    empty = [Line(name, f"broker {each}", "nothing-checked", "no rows") for each in result.get(WITHOUT_ROWS, ())]
+    return [*(Line(name, rule, verdict, "") for rule, verdict in result["rules"].items()), *empty]
 
 
 def _skipped_lines(result: dict[str, Any]) -> list[Line]:
@@ -157,9 +162,11 @@ SHAPES: Final = {
         {
             "rules": strict_json.mapping_shape(strict_json.TEXT),
             "shown": strict_json.list_shape(VIOLATION_SHAPE),
+            WITHOUT_ROWS: strict_json.TEXTS,
             **METADATA_SHAPE,
         },
         "shown",
+        WITHOUT_ROWS,
         *METADATA_SHAPE,
     ),
     "a part that was skipped": strict_json.object_shape(

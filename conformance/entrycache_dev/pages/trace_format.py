@@ -47,6 +47,7 @@ def _system_data(system: str) -> dict[str, object]:
         "rule": form.example,
         "example": example_rows(system),
         "settings": list(_setting_rows(all_rules(system))),
+        "once": list(_once_rows(all_rules(system))),
     }
 
 
@@ -54,8 +55,9 @@ def _column_rows(system: str, form: schema.TraceFormat) -> Iterator[tuple[str, s
     """Yield each column with its type, its content, and the rules that need it."""
     lacking: dict[str, dict[str, list[str]]] = {}
     for rule in all_rules(system):
+        once = {need.names for need in rule.needs if need.once}
         for names in dict.fromkeys(need.names for need in rule.needs):
-            for name in names:
+            for name in names if names not in once else ():
                 unless = " or ".join(f"`{other}`" for other in names if other != name)
                 lacking.setdefault(name, {}).setdefault(unless, []).append(rule.id)
     for column in (schema.BROKER_FIELD, *schema.ROW_SCHEMA):
@@ -66,6 +68,13 @@ def _column_rows(system: str, form: schema.TraceFormat) -> Iterator[tuple[str, s
             ]
             every = "every row has it" if column.name in schema.REQUIRED_COLUMNS else "; ".join(lost)
             yield column.name, str(column.type), form.means[column.name], every
+
+
+def _once_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str, str]]:
+    """Yield each need of one event: its columns, its events, and the rules that are inconclusive without it."""
+    for need in dict.fromkeys(need for rule in rules for need in rule.needs if need.once):
+        events = ", ".join(f"`{' '.join(part or '*' for part in event)}`" for event in need.events)
+        yield " or ".join(need.names), events, ", ".join(rule.id for rule in rules if need in rule.needs)
 
 
 def _setting_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,7 @@ class AuditResult:
     ways.
     `unwritten` says why the violations could not be written to a file; it is empty if they were. `judged` is set by an
     audit of a growing folder: the brokers that it judged. Then `violations` are only those not reported before.
+    `without_rows` names the brokers that have a folder and no rows: nothing of them was checked.
     """
 
     rules: Mapping[str, Verdict]
@@ -69,6 +70,12 @@ class AuditResult:
     brokers: Mapping[str, Mapping[str, Verdict]] = field(default_factory=dict)
     evaluator: str = field(default="", compare=False)
     judged: tuple[str, ...] | None = None
+    without_rows: tuple[str, ...] = ()
+
+    @property
+    def is_inconclusive(self) -> bool:
+        """True if rules apply to events of the trace, and none of these rules was decided."""
+        return set(self.rules.values()) - {Verdict.NOTHING_CHECKED} == {Verdict.INCONCLUSIVE}
 
     @property
     def undecided(self) -> tuple[str, ...]:

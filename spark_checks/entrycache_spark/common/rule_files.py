@@ -16,7 +16,8 @@ hold, the broker conforms. If one fails, or if events are missing, they prove no
 `NAME or NAME of EVENTS` if one of them is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a
 counter. An event is an op, an op and a cause, or an op, a cause and an origin (`*` matches any). `ever` before NAME
 means that a null is information too: the value is missing only if no event has it. An event that lacks a need is not
-checked. A broker in which no event has it is not checked at all. A note reports both; neither is a violation.
+checked. A broker in which no event has it is not checked at all. A note reports both; neither is a violation. `once`
+before NAME means that one such event is enough to decide the rule: in a broker without any, the rule is inconclusive.
 
 `over VIEW` is a condition on the rows of a shared view (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands for `events`). A
 row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and `sure`. One scan decides all
@@ -41,7 +42,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_trace.files import Part
 from entrycache_trace.schema import DEFAULT_SYSTEM
 
-_LINE: Final = re.compile(r"(?P<ever>ever )?(?P<names>\S+(?: or \S+)*) of (?P<events>.+)")
+_LINE: Final = re.compile(r"(?P<mode>ever |once )?(?P<names>\S+(?: or \S+)*) of (?P<events>.+)")
 _COLUMNS: Final = ("op", "cause", "origin")
 CONFIG_PREFIX: Final = "CONFIG."
 VALUE_PREFIX: Final = "value."
@@ -52,12 +53,13 @@ EventRow = Mapping[str, Any]
 class Need(NamedTuple):
     """One line of a section `needs`: one of `names` is enough in each of `events`.
 
-    An event is an op, a cause and an origin; None matches any.
+    An event is an op, a cause and an origin; None matches any. See the page of rule files above for `ever` and `once`.
     """
 
     names: tuple[str, ...]
     events: tuple[tuple[str | None, ...], ...]
     ever: bool = False
+    once: bool = False
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -100,13 +102,16 @@ class Need(NamedTuple):
                 return False
         return True
 
+    def is_unmet(self, counts: NeedCounts) -> bool:
+        """Return whether no event of a broker has the need."""
+        return counts.rows == counts.lacking if self.once else counts.never
+
     def note(self, broker: str, rules: Iterable[str], rows: int, lacking: int) -> str:
         """Describe the events that lack the need."""
+        outcome = "inconclusive" if self.once else "not checked there"
         events = ", ".join(" ".join(part or "*" for part in event) for event in self.events)
         name, ids = " or ".join(self.names), ", ".join(sorted(rules))
-        return (
-            f"broker {broker!r}: {name} is missing in {lacking} of {rows} events ({events}); not checked there: {ids}"
-        )
+        return f"broker {broker!r}: {name} is missing in {lacking} of {rows} events ({events}); {outcome}: {ids}"
 
 
 def _event_sql(event: tuple[str | None, ...]) -> str:
@@ -136,7 +141,8 @@ def parse_needs(text: str) -> tuple[Need, ...]:
         events = tuple(
             tuple(None if part == "*" else part for part in event.split()) for event in match["events"].split(", ")
         )
-        needs.append(Need(tuple(match["names"].split(" or ")), events, match["ever"] is not None))
+        mode = match["mode"]
+        needs.append(Need(tuple(match["names"].split(" or ")), events, mode == "ever ", mode == "once "))
     return tuple(needs)
 
 
@@ -154,7 +160,9 @@ class NeedCounts(NamedTuple):
 
 def rules_without_needs(needs: Mapping[str, Iterable[Need]], counts: Mapping[Need, NeedCounts]) -> frozenset[str]:
     """Return the rules that do not apply to a broker, because all events lack one of their needs."""
-    return frozenset(rule for rule, own in needs.items() if any(counts[need].never for need in own if need in counts))
+    return frozenset(
+        rule for rule, own in needs.items() if any(need.is_unmet(counts[need]) for need in own if need in counts)
+    )
 
 
 def describe_missing(
@@ -167,6 +175,46 @@ def describe_missing(
         for rule in rules if counts.never or (counts.lacking and not need.ever) else ():
             notes.setdefault(rule, []).append(need.note(broker, rules, *counts))
     return notes
+
+
+class Applicability(NamedTuple):
+    """The events of a broker that each rule applies to.
+
+    - `checked`: the number of events by rule.
+    - `inapplicable`: the rules that are not evaluated, because all events lack a value that they need.
+    - `unchecked`: the notes about events that were skipped, by rule.
+    - `inconclusive`: the notes about rules that apply to events and that the trace cannot decide, by rule.
+    """
+
+    checked: dict[str, int]
+    inapplicable: frozenset[str]
+    unchecked: Mapping[str, Sequence[str]]
+    inconclusive: Mapping[str, Sequence[str]]
+
+
+def apply_needs(
+    broker: str,
+    needs: Mapping[str, Sequence[Need]],
+    counts_by_need: Mapping[Need, NeedCounts],
+    checked: Mapping[str, int],
+) -> Applicability:
+    """Return what the counts of a broker leave of its rules; `checked` counts the events by rule before that."""
+    unmet = {need for need, counts in counts_by_need.items() if need.is_unmet(counts)}
+    never = rules_without_needs(needs, counts_by_need)
+    unchecked = {rule for rule in never if any(need in unmet and not need.once for need in needs[rule])}
+    inconclusive: dict[str, list[str]] = {}
+    for need in counts_by_need:
+        if need in unmet and need.once:
+            rules = [rule for rule in needs if need in needs[rule] and rule not in unchecked and checked.get(rule)]
+            for rule in rules:
+                inconclusive.setdefault(rule, []).append(need.note(broker, rules, *counts_by_need[need]))
+    plain = {need: counts for need, counts in counts_by_need.items() if not need.once}
+    return Applicability(
+        {rule: 0 if rule in unchecked else checked.get(rule, 0) for rule in needs},
+        never,
+        describe_missing(broker, needs, plain),
+        inconclusive,
+    )
 
 
 # ---------- rule files

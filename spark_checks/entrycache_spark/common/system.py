@@ -7,6 +7,7 @@ second opinion. The functions below read CONFIG events: from each one to the nex
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -294,6 +295,58 @@ class AuditedSystems(Mapping[str, AuditedSystem]):
 
 
 AUDITED: Final = AuditedSystems()
+
+
+ForeignEvents = Mapping[str, frozenset[str]]
+"""Ops with the causes that are foreign to a system; no cause means that the whole op is foreign."""
+
+
+@cache
+def foreign_events(system: str) -> ForeignEvents:
+    """Return the events that only traces of other systems hold.
+
+    An op is foreign if only another system records it. Causes of a shared op are foreign if no cause of the op is
+    common to both systems.
+    """
+    own = AUDITED[system].format.by_op
+    foreign: dict[str, frozenset[str]] = {}
+    for other in AUDITED.values():
+        for op, event in other.format.by_op.items():
+            if op not in own:
+                foreign[op] = frozenset()
+            elif own[op].causes and set(own[op].causes).isdisjoint(event.causes):
+                foreign[op] = foreign.get(op, frozenset()).union(event.causes)
+    return {op: causes for op, causes in sorted(foreign.items()) if causes or op not in own}
+
+
+def is_foreign_event(op: str, cause: str | None, system: str) -> bool:
+    """Return whether only traces of other systems hold such an event."""
+    causes = foreign_events(system).get(op)
+    return causes is not None and (not causes or cause in causes)
+
+
+def foreign_events_sql(system: str) -> str:
+    """Return the SQL condition that selects the events of `foreign_events`."""
+    conditions = []
+    for op, causes in foreign_events(system).items():
+        named = ", ".join(f"'{cause}'" for cause in sorted(causes))
+        conditions.append(f"op = '{op}' and cause in ({named})" if causes else f"op = '{op}'")
+    return " or ".join(f"({condition})" for condition in conditions)
+
+
+def foreign_event_error(broker: str, seq: int, op: str, cause: str | None, system: str) -> errors.UsageError:
+    """Return the error that refuses a trace because of an event of another system."""
+    others = [name for name in AUDITED if name != system and _records_event(name, op, cause)]
+    event = op if cause is None else f"{op} {cause}"
+    return errors.UsageError(
+        f"broker {broker!r}, seq {seq}: {event} is an event of {' or '.join(others)}; "
+        f"the metadata say that the trace is of {system}"
+    )
+
+
+def _records_event(system: str, op: str, cause: str | None) -> bool:
+    event = AUDITED[system].format.by_op.get(op)
+    return event is not None and (not event.causes or cause is None or cause in event.causes)
 
 
 def audited_system(system: str) -> AuditedSystem:

@@ -155,7 +155,7 @@ class BrokerFindings(NamedTuple):
     `gave_up` names what there was too much of; it is empty if the replay reached the end.
     """
 
-    applicable: Applicable
+    applicable: rule_files.Applicability
     gave_up: str = ""
     missing: Sequence[str] = ()
     violations: Mapping[str, Sequence[results.Violation]] = MappingProxyType({})
@@ -171,7 +171,11 @@ def replay_brokers(
     rules: Mapping[str, Sequence[rule_files.Need]],
     progress: Callable[[str], None],
 ) -> dict[str, results.RuleFinding]:
-    """Return the findings of each broker; `play` replays those of one."""
+    """Return the findings of each broker; `play` replays those of one.
+
+    Raises:
+        UsageError: the trace holds events of another system.
+    """
     checked: Counter[str] = Counter()
     violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
     undecided: defaultdict[str, list[str]] = defaultdict(list)
@@ -180,16 +184,19 @@ def replay_brokers(
     shared = ["the trace is sampled"] if metadata.sampled else []
     for name in sorted({part.broker for part in parts if part.rows}):
         progress(f"replaying broker {name}")
-        played = play(name, read_mappings([part for part in parts if part.broker == name], columns))
+        rows = read_mappings([part for part in parts if part.broker == name], columns)
+        _refuse_foreign_events(name, rows, metadata.system)
+        played = play(name, rows)
         applicable = played.applicable
-        checked.update({rule: count for rule, count in applicable.checked.items() if rule not in applicable.never})
+        checked.update(applicable.checked)
         if played.gave_up:
             shared.append(f"broker {name!r}: {played.gave_up} at once; replay stops there")
             continue
         shared += played.missing
         for rule in rules:
-            unchecked[rule] += applicable.notes.get(rule, [])
-            if rule not in applicable.never:
+            unchecked[rule] += applicable.unchecked.get(rule, [])
+            undecided[rule] += applicable.inconclusive.get(rule, [])
+            if rule not in applicable.inapplicable:
                 violations[rule] += played.violations.get(rule, [])
                 undecided[rule] += played.undecided.get(rule, [])
         for rule, line in played.differences:
@@ -204,6 +211,12 @@ def replay_brokers(
         )
         for rule in rules
     }
+
+
+def _refuse_foreign_events(broker: str, rows: Iterable[Row], name: str) -> None:
+    for row in rows:
+        if system.is_foreign_event(row["op"], row["cause"], name):
+            raise system.foreign_event_error(broker, row["seq"], row["op"], row["cause"], name)
 
 
 def replay_each(
@@ -233,14 +246,6 @@ def replay_each(
 # ---------- applicable rules
 
 
-class Applicable(NamedTuple):
-    """The number of events that each rule applies to in a broker, and notes about events that lack something."""
-
-    checked: Counter[str]
-    never: frozenset[str]
-    notes: Mapping[str, list[str]]
-
-
 def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
     """Return the counters in the value of a METRICS or END row, or none if it is no JSON object."""
     try:
@@ -255,7 +260,7 @@ def count_applicable_rows(
     broker: str,
     rows: Iterable[tuple[Row, Container[str], Iterable[str]]],
     needs: Mapping[str, Sequence[rule_files.Need]],
-) -> Applicable:
+) -> rule_files.Applicability:
     """Count the rows that each rule applies to, without those that lack a value the rule needs.
 
     A row comes with the settings that its CONFIG does not name, and the rules that apply to it.
@@ -278,15 +283,11 @@ def count_applicable_rows(
         for need in by_kind[kind]:
             if need.is_missing(row, untold, read_counters):
                 lacking[need] += 1
-                left_out |= set() if need.ever else rules_by_need[need]
+                left_out |= set() if need.ever or need.once else rules_by_need[need]
         for rule in applicable_rules:
             if rule not in left_out:
                 checked[rule] += 1
     for kind, times in kinds.items():
         applied.update(dict.fromkeys(by_kind[kind], times))
     counts_by_need = {need: rule_files.NeedCounts(applied[need], lacking[need]) for need in rules_by_need}
-    return Applicable(
-        checked,
-        rule_files.rules_without_needs(needs, counts_by_need),
-        rule_files.describe_missing(broker, needs, counts_by_need),
-    )
+    return rule_files.apply_needs(broker, needs, counts_by_need, checked)

@@ -12,7 +12,7 @@ from typing import Any
 
 from entrycache_reference.pulsar_pip430 import decision, passes
 from entrycache_spark.common import results, rule_files
-from entrycache_spark.replay.common import Applicable, BrokerFindings, count_applicable_rows, replay_brokers
+from entrycache_spark.replay.common import BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_pip430 import lookups, removals, trigger_points, triggers
 from entrycache_spark.systems.pulsar_pip430 import COLUMNS, split_budget
 from entrycache_trace.files import Metadata, Part
@@ -136,7 +136,7 @@ class BrokerReplay:
             return [f"broker {self.name!r}: a CONFIG event cannot be read, so the settings are not known"]
         return [] if self.ends else [f"broker {self.name!r}: the last event is not END, so the rest is missing"]
 
-    def count_applicable(self, needs: Mapping[str, Sequence[rule_files.Need]]) -> Applicable:
+    def count_applicable(self, needs: Mapping[str, Sequence[rule_files.Need]]) -> rule_files.Applicability:
         """Count the rows that each rule applies to."""
         rows = (
             (row, () if settings is None else settings.untold, lookups.rules_of(row, settings, self.facts))

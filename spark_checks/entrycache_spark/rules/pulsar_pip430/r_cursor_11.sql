@@ -3,7 +3,8 @@
 -- a cached entry is checked only if the clock is real (a broker recorded the trace) or the cache has a SKIP NOT_WANTED
 -- of an add. An entry that was not cached (a SKIP NOT_WANTED that is the first event of its call) is always checked.
 -- The rule needs the trace from its first event. A call on a real clock is left undecided within a millisecond of the
--- end of the grace period.
+-- end of the grace period. A recorder that records no cursors writes no CURSOR_ADD. Without any, the members of a cache
+-- are unknown, and the rule is inconclusive.
 
 -- checked
 ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and cause = 'NOT_WANTED'))
@@ -11,6 +12,7 @@ ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and
 -- needs
 CONFIG.evict_by_expected_reads of INSERT ADD, SKIP NOT_WANTED
 CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
+once cursor of CURSOR_ADD
 
 -- over wanted
 ranks

@@ -6,6 +6,7 @@ not ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP'
 
 -- needs
 CONFIG.evict_by_expected_reads of INSERT ADD, SKIP NOT_WANTED
+once cursor of CURSOR_ADD
 
 -- over wanted
 not ranks and case when is_add then cache_asks and members = 0 else members > 0 end

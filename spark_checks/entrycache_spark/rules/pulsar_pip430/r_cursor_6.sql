@@ -9,6 +9,7 @@ ranks and ((op = 'INSERT' and cause = 'ADD' and not virtual) or (op = 'SKIP' and
 -- needs
 CONFIG.evict_by_expected_reads of INSERT ADD, SKIP NOT_WANTED
 CONFIG.grace_millis or CONFIG.ttl_nanos of INSERT ADD, SKIP NOT_WANTED
+once cursor of CURSOR_ADD
 
 -- over wanted
 ranks and members = 0
