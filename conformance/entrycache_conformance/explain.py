@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import failure, levels
-from entrycache_conformance.judge import Coverage, judge, match_without_tokens, run_reference
-from entrycache_conformance.subjects.wrappers import play
+from entrycache_conformance.judge import Coverage, answer_case, judge, match_without_tokens, run_reference
 from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, write_case
@@ -117,7 +116,7 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
         return None
     case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
-        answer = play(subject, case)
+        answer = answer_case(subject, case)
     except errors.BrokenSubject:
         return None
     if not isinstance(answer, RunResult):

@@ -23,17 +23,17 @@ from tomlkit.items import AoT
 from entrycache_conformance import explain, resolve
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
+from entrycache_conformance.judge import judge_case
 from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import LevelReport, RunReport, Skip
 from entrycache_conformance.run import Notify, Options, conform
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, play, without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
 from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
-from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
+from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json, require_supported
 from entrycache_reference.rules import Rule
 
 TEXT_KEYS: Final = ("rule", "system", "subject", "reason", "issue")
@@ -283,11 +283,9 @@ def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: 
             require_supported(played, _without_limits(subject))
     except UsageError as error:
         return _unchanged(entry, EntryState.MATCHES_NOTHING, f"its case cannot be played: {error}")
-    steps = run_reference(case, Coverage())
-    answer = play(subject, case)
+    steps, answer, difference = judge_case(subject, case)
     if isinstance(answer, SkippedRun):
         return _unchanged(entry, EntryState.MATCHES_NOTHING, f"the subject declined its case: {answer.reason}")
-    difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
         return _unchanged(entry, EntryState.PASSES, "its case does as the rules say; remove the entry")
     got, expected = answer_to_json(case.system, difference), expected_to_json(case.system, difference)

@@ -18,7 +18,6 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate
 from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis
-from entrycache_conformance.subjects.wrappers import earlier_runs
 from entrycache_protocol.errors import BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
 
@@ -184,7 +183,7 @@ def _raw_failure(
 ) -> RawFailure:
     """Return the failure with the runs before it, which must be read before anything else is played."""
     failing = FailingCase(generated.case, generated.steps, difference)
-    whole = dataclasses.replace(generated.case, earlier=earlier_runs(subject, generated.case))
+    whole = dataclasses.replace(generated.case, earlier=subject.earlier_runs(generated.case))
     return RawFailure(failing, failing._replace(case=whole), tuple(choices), maker)
 
 

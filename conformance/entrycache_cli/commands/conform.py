@@ -48,8 +48,8 @@ from entrycache_conformance.known import (
     read_known_failures,
 )
 from entrycache_conformance.levels import PROFILES, find_rule_levels, levels_of_rules, list_levels, select_levels
-from entrycache_conformance.report import RunReport, rule_order
-from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, seconds_since
+from entrycache_conformance.report import RunReport, rule_order, seconds_since
+from entrycache_conformance.run import Notify, Options, conform, conform_to_rules
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration

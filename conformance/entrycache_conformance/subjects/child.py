@@ -16,7 +16,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError, escape_unprintable, shorten
-from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
+from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
 from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
 
 MAX_RUNS: Final = 4_000
@@ -58,7 +58,7 @@ MISSING_PREREQUISITE: Final = 4
 Request = TypeVar("Request", Case, History)
 
 
-class Child:
+class Child(TestedSubject):
     """A subject behind a command.
 
     With `prerequisites` the command is a driver of ours, which exits with 4 if it lacks something. `on_stderr` receives
@@ -162,9 +162,14 @@ class Child:
         words = self._process.last_words() if self._process is not None else ()
         return f"; its stderr says: {shorten(' / '.join(words), 300)}" if words else ""
 
-    def restart(self) -> None:
+    def restart(self) -> bool:
         """End the process, so that the next run starts a fresh one."""
         self._drop()
+        return True
+
+    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
+        """Return the runs that the process of this very run had played before it."""
+        return self.runs.before(case)
 
     def _drop(self) -> None:
         if self._process is not None:
