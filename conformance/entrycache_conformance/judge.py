@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import EntrycacheError, InternalError
-from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
+from entrycache_protocol.subject import (
+    Answer,
+    Difference,
+    FailedRun,
+    FailingCase,
+    FailureKind,
+    SkippedRun,
+    TestedSubject,
+)
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -114,7 +122,13 @@ def find_difference(subject: TestedSubject, case: Case, fresh: bool = False) -> 
     answer = subject.play_fresh([*case.earlier, case])[-1] if fresh else answer_case(subject, case)
     if isinstance(answer, FailedRun):
         return None
-    return judge(case, run_reference(case, Coverage()), answer, subject.declaration)
+    return judge_unwaived(subject, case, run_reference(case, Coverage()), answer)
+
+
+def judge_unwaived(subject: TestedSubject, case: Case, steps: Sequence[Any], answer: Answer) -> Difference | None:
+    """Return the first difference of an answer, or None. A difference that the subject waives is none."""
+    difference = judge(case, steps, answer, subject.declaration)
+    return None if difference is None or subject.waives(FailingCase(case, list(steps), difference)) else difference
 
 
 def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:

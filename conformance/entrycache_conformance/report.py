@@ -66,10 +66,6 @@ class RuleReport(NamedTuple):
         """Return the object in `--json`."""
         return {"fired": self.fired, "verdict": self.verdict.value}
 
-    def past_known(self) -> RuleReport:
-        """Return the same report if the failure that broke the rule is known."""
-        return self._replace(verdict=Verdict.NOTHING_CHECKED) if self.verdict is Verdict.VIOLATES else self
-
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RuleReport:
         """Read the rule from such an object."""

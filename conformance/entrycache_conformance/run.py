@@ -31,7 +31,7 @@ from entrycache_conformance.report import (
     judge_rules,
     seconds_since,
 )
-from entrycache_conformance.search import search_level
+from entrycache_conformance.search import WAIVED, replace_cut_runs, search_level
 from entrycache_conformance.subjects.wrappers import without_operations
 from entrycache_protocol.errors import RestartError, Verdict, keep_partial_result
 from entrycache_protocol.subject import TestedSubject
@@ -45,7 +45,7 @@ class Options(NamedTuple):
 
     `failures` is the folder of case files. With `bulk_seconds` random cases follow the Hypothesis search of each level.
     `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
-    reference next to its laws; it is for runs whose subject is the reference.
+    reference next to its laws; it is for runs whose subject is the reference. Failures of a `known` shape do not count.
     """
 
     levels: tuple[str, ...]
@@ -55,6 +55,7 @@ class Options(NamedTuple):
     failures: Path
     first: tuple[finding_cases.FindingCase, ...] = ()
     definition: judge.Definition | None = None
+    known: explain.KnownShapes = explain.KnownShapes()
 
 
 Notify = Callable[[str, int, int], None]
@@ -139,15 +140,26 @@ def _judge_level(
         notify(level, covered.examples + count, options.profile.examples if count else 0)
 
     examples = options.profile.examples
-    result = search_level(subject, menu, examples, options.seed, options.bulk_seconds, covered, progress)
-    coverage.add_all(covered)
-    reasons = Counter(run.reason for run in result.skipped)
-    skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
-    failing_cases = (
-        [] if result.failure is None else shrink.shrink_failures(subject, menu, result.failure, examples, options.seed)
+    collector = shrink.FailureCollector(subject, options.known)
+    result = search_level(
+        collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect
     )
+    declined = result.skipped
+    if WAIVED in declined and not collector.failures:
+        declined += replace_cut_runs(
+            collector, menu, examples, options.seed, covered, progress, collector.collect
+        ).skipped
+    collector.collect_behind_silence(menu, examples, options.seed)
+    failing_cases = collector.failures
+    coverage.add_all(covered)
+    reasons = Counter(run.reason for run in declined if run is not WAIVED or not failing_cases)
+    skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
     failures = tuple(explain.write_failure(subject, failing, options.failures, level) for failing in failing_cases)
     clean = Verdict.CONFORMS if covered.examples else Verdict.NOTHING_CHECKED
+    if WAIVED in declined and not failures and covered.examples < examples:
+        clean = Verdict.NOTHING_CHECKED
+        few = f"{covered.examples} of {examples} runs were judged to their end; the others meet known failures"
+        skipped += (Skip(f"level {level}", few),)
     judged = replace(
         unplayed,
         examples=covered.examples,

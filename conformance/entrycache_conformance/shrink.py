@@ -10,6 +10,9 @@ A failure that passes alone is therefore played again with all runs that its pro
 possible is left out of both. The result says whether the failure is deterministic, needs earlier runs, or is flaky.
 
 A failure without an answer may hide a wrong answer. `search_behind_silence` searches for it and shrinks it.
+
+A `FailureCollector` stands in front of the subject while a level is searched. It keeps a failure of each shape, so that
+one run shows several defects and goes on behind known ones.
 """
 
 import contextlib
@@ -20,19 +23,22 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import generate, search
+from entrycache_conformance import explain, generate, search
 from entrycache_conformance.judge import (
     CommandStopped,
     Coverage,
     find_difference,
     judge,
+    judge_unwaived,
     play_under_hypothesis,
     run_reference,
 )
 from entrycache_conformance.minimize import lower_counts, minimize_items, minimize_steps, shrink_case
+from entrycache_conformance.subjects.wrappers import SubjectWrapper
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
 from entrycache_protocol.subject import Difference, FailedRun, FailingCase, FailureKind, RunResult, TestedSubject
+from entrycache_reference.rules import Rule
 
 OTHER_SEEDS: Final = 3
 """The number of further searches for a wrong answer behind a step without an answer."""
@@ -58,23 +64,78 @@ PROCESS_TRIES: Final = 60
 MIN_TRIES_PER_RUN: Final = 4
 """The least number of tries for one earlier run; with so many runs that each would get fewer, their steps stay."""
 
+MAX_FAILURES: Final = 5
+"""The number of failures of one level after which its search ends."""
+
+MAX_REPEATS: Final = 25
+"""The number of failures of a shape that was kept, without a new one among them, after which a search ends."""
+
+MAX_KNOWN_HANGS: Final = 3
+"""The number of known hangs in one level after which its search ends; each costs its time-out twice."""
+
+MAX_SHRUNK: Final = 8
+"""The number of failures of one level that are shortened; some turn out to break a rule that another breaks."""
+
 CONFIRMATIONS: Final = 2
 """The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
 
 
-def shrink_failures(
-    subject: TestedSubject, menu: Sequence[str], raw: search.RawFailure | None, examples: int, seed: int
-) -> list[FailingCase]:
-    """Return the shortened and confirmed failure of a search, if there is one, and any wrong answer that it hides.
+class FailureCollector(SubjectWrapper):
+    """A subject whose failures are collected, each shape once. A failure of a shape that is there counts no more.
 
-    A wrong answer says more than a missing one, so it comes first. `menu`, `examples` and `seed` are those of the
-    search.
+    Failures of the `known` shapes are met, but not collected.
     """
-    failure = None if raw is None else shrink_and_confirm(subject, raw)
-    if failure is None:
-        return []
-    behind = search_behind_silence(subject, menu, failure, examples, seed)
-    return [failure] if behind is None else [behind, failure]
+
+    def __init__(self, subject: TestedSubject, known: explain.KnownShapes) -> None:
+        super().__init__(subject)
+        self._known = known
+        self._shapes: list[explain.Shape] = []
+        self._rules: list[Rule] = []
+        self._tries = self._repeats = self._known_hangs = 0
+        self.failures: list[FailingCase] = []
+
+    def waives(self, failing: FailingCase) -> bool:
+        """Return whether the failure has the shape of a known or collected one."""
+        return self._known.has(failing, self.declaration) or self._is_kept(failing)
+
+    def _is_kept(self, failing: FailingCase) -> bool:
+        return any(explain.has_shape(failing, self.declaration, shape) for shape in self._shapes)
+
+    def collect(self, raw: search.RawFailure) -> bool:
+        """Shorten and confirm a failure of a new shape, and keep it. Return whether the search goes on.
+
+        It always goes on behind a known failure, and for a while behind others. If the first rule is that of a failure
+        that was kept, only the shape is kept.
+        """
+        if self._known.meet(raw.failing, self.declaration):
+            self._known_hangs += raw.failing.is_hang
+            return self._known_hangs < MAX_KNOWN_HANGS
+        if self._is_kept(raw.failing):
+            self._repeats += 1
+            return self._repeats < MAX_REPEATS
+        self._tries += 1
+        failing = shrink_and_confirm(self, raw)
+        if failing is None:
+            return self._tries < MAX_SHRUNK
+        self._shapes.append(explain.shape_of(self.subject, failing))
+        rules = explain.explain_difference(self.subject, failing.case, failing.steps, failing.difference)
+        if rules[0] not in self._rules:
+            self._rules.append(rules[0])
+            self.failures.append(failing)
+            self._repeats = 0
+        is_alone = failing.repeats and not failing.case.earlier  # else the runs disturb each other
+        ends = not is_alone or failing.is_hang or failing.unconfirmed or len(self.failures) >= MAX_FAILURES
+        return not ends and self._tries < MAX_SHRUNK
+
+    def collect_behind_silence(self, menu: Sequence[str], examples: int, seed: int) -> None:
+        """Search for a wrong answer if no failure that was kept is one. A wrong answer says more, so it comes first.
+
+        `menu`, `examples` and `seed` are those of the search.
+        """
+        if self.failures and all(one.difference.is_unanswered for one in self.failures):
+            behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed)
+            self.failures += [] if behind is None else [behind]
+        self.failures.sort(key=lambda failing: failing.difference.is_unanswered)
 
 
 def shrink_and_confirm(subject: TestedSubject, failure: search.RawFailure) -> FailingCase | None:
@@ -156,7 +217,7 @@ class _ChoiceShrinker:
         answer = play_under_hypothesis(self._subject, generated.case)
         if isinstance(answer, FailedRun):
             raise _NoAnswer(generated.case, answer)
-        difference = judge(generated.case, generated.steps, answer, self._subject.declaration)
+        difference = judge_unwaived(self._subject, generated.case, generated.steps, answer)
         if difference is not None:
             self.failure = FailingCase(generated.case, generated.steps, difference)
         return difference is not None
@@ -351,7 +412,7 @@ def _up_to_first_difference(subject: TestedSubject, runs: Sequence[_ReferenceRun
     for index, (run, answer) in enumerate(zip(runs, answers, strict=True)):
         if not isinstance(answer, RunResult):
             return None
-        if judge(run.case, run.steps, answer, subject.declaration) is not None:
+        if judge_unwaived(subject, run.case, run.steps, answer) is not None:
             return runs[: index + 1]
     return None
 

@@ -128,6 +128,10 @@ class TestedSubject(Protocol):
         """Let a run inside the block take at most `seconds`, and try none again."""
         return nullcontext()
 
+    def waives(self, failing: "FailingCase") -> bool:
+        """Return whether this failure does not count, because it is known or has been reported."""
+        return False
+
     def play_fresh(self, cases: Sequence[Case]) -> list[Answer]:
         """Play cases on a fresh process, if there is one, and return one answer for each, in order.
 

@@ -88,8 +88,7 @@ def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
 
 def known_json(known: KnownReport) -> dict[str, Any]:
     """Return what `--json` adds about known failures."""
-    numbers = [entry.number for entry, _ in known.hits]
-    return {"known": [_known_entry_json(one, numbers.count(one.entry.number)) for one in known.checked]}
+    return {"known": [_known_entry_json(one, met) for one, met in zip(known.checked, known.met, strict=True)]}
 
 
 def _known_entry_json(one: EntryCheck, number: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from entrycache_protocol.case import Case, History, case_to_json, config_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import case_schema, history_schema
-from entrycache_protocol.subject import Answer, HistoryAnswer, HistoryResult, RunResult, TestedSubject
+from entrycache_protocol.subject import Answer, FailingCase, HistoryAnswer, HistoryResult, RunResult, TestedSubject
 
 
 class SubjectWrapper(TestedSubject):
@@ -55,6 +55,10 @@ class SubjectWrapper(TestedSubject):
     def limit_time(self, seconds: float) -> AbstractContextManager[None]:
         """Let a run inside the block take at most `seconds`, and try none again."""
         return self.subject.limit_time(seconds)
+
+    def waives(self, failing: FailingCase) -> bool:
+        """Return whether this failure does not count, because it is known or has been reported."""
+        return self.subject.waives(failing)
 
     def close(self) -> None:
         """Close the subject."""
