@@ -302,7 +302,7 @@ class KnownShapes:
 
     def __init__(self, shapes: Sequence[Shape] = ()) -> None:
         self._shapes = tuple(shapes)
-        self.met = [0] * len(self._shapes)
+        self.counts = [0] * len(self._shapes)
 
     def has(self, failing: FailingCase, declaration: Declaration) -> bool:
         """Return whether a failure has one of the shapes."""
@@ -312,7 +312,7 @@ class KnownShapes:
         """Return whether a failure of a search has one of the shapes, and count it."""
         for index, shape in enumerate(self._shapes):
             if has_shape(failing, declaration, shape):
-                self.met[index] += 1
+                self.counts[index] += 1
                 return True
         return False
 

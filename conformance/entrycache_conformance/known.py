@@ -340,7 +340,7 @@ class KnownReport(NamedTuple):
 
     report: RunReport
     checked: tuple[EntryCheck, ...]
-    met: tuple[int, ...]
+    counts: tuple[int, ...]
 
     @property
     def problems(self) -> list[str]:
@@ -359,11 +359,11 @@ def conform_with_known(
     checked = tuple(check_entry(entry, folder, subject, run) for entry in entries)
     shapes = explain.KnownShapes([one.shape for one in checked if one.shape is not None])
     report = conform(subject, options._replace(known=shapes), notify)
-    counts = iter(shapes.met)
-    met = tuple(0 if one.shape is None else next(counts) for one in checked)
-    broken = {one.rule for one, count in zip(checked, met, strict=True) if count}
+    counts = iter(shapes.counts)
+    per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
+    broken = {one.rule for one, count in zip(checked, per_entry, strict=True) if count}
     levels = {name: replace(level, rules=_past_known(level.rules, broken)) for name, level in report.levels.items()}
-    return KnownReport(replace(report, levels=levels), checked, met)
+    return KnownReport(replace(report, levels=levels), checked, per_entry)
 
 
 def _past_known(rules: Mapping[str, RuleReport], broken: set[str]) -> dict[str, RuleReport]:

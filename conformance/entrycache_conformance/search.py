@@ -149,9 +149,9 @@ def find_failure(
     body = _HypothesisBody(subject, maker, coverage, progress, skipped, goes_on is not None)
     _run_hypothesis(body, examples - generate.seeded_case_count(examples), seed)
     failure = body.failure
-    for met in body.met:
+    for raw in body.failures:
         if failure is None and goes_on is not None:
-            failure = _end_or_go_on(met, coverage, skipped, goes_on)
+            failure = _end_or_go_on(raw, coverage, skipped, goes_on)
     if failure is not None and not failure.failing.difference.is_unanswered:
         progress(0)
     return SearchResult(failure, skipped)
@@ -216,22 +216,22 @@ def _play_batch(
         if difference is None or goes_on is None:
             coverage.add(item.coverage)
         if difference is not None:
-            met = _raw_failure(subject, item.generated, difference, item.choices, maker)
-            failure = met if goes_on is None else _end_or_go_on(met, coverage, skipped, goes_on)
+            raw = _raw_failure(subject, item.generated, difference, item.choices, maker)
+            failure = raw if goes_on is None else _end_or_go_on(raw, coverage, skipped, goes_on)
             if failure is not None:
                 return failure
     return None
 
 
-def _end_or_go_on(met: RawFailure, coverage: Coverage, skipped: list[SkippedRun], goes_on: GoesOn) -> RawFailure | None:
+def _end_or_go_on(raw: RawFailure, coverage: Coverage, skipped: list[SkippedRun], goes_on: GoesOn) -> RawFailure | None:
     """Return the failure if the search ends there. Only the steps before it count as judged."""
-    case, _, difference = met.failing[:3]
+    case, _, difference = raw.failing[:3]
     before = Coverage(definition=coverage.definition)
     run_reference(dataclasses.replace(case, steps=case.steps[: difference.at]), before)
     before.steps = difference.at
     coverage.add_all(before)
     skipped.append(WAIVED)
-    return None if goes_on(met) else met
+    return None if goes_on(raw) else raw
 
 
 def _raw_failure(
@@ -250,7 +250,7 @@ def _raw_failure(
 class _HypothesisBody:
     """The test body that Hypothesis runs, and the last failure that it saw.
 
-    If the search goes on behind failures, `met` holds them: they are shortened when Hypothesis has ended, because the
+    If the search goes on behind failures, `failures` holds them: they are shortened when Hypothesis has ended, because the
     shortening uses Hypothesis too.
     """
 
@@ -270,7 +270,7 @@ class _HypothesisBody:
         self._skipped = skipped
         self._goes_on = goes_on
         self.failure: RawFailure | None = None
-        self.met: list[RawFailure] = []
+        self.failures: list[RawFailure] = []
 
     def run(self, data: Any) -> None:
         """Draw a case from Hypothesis, play it and judge it.
@@ -294,7 +294,7 @@ class _HypothesisBody:
         if difference is not None:
             failure = _raw_failure(self._subject, generated, difference, self._maker.choices, self._maker)
             if self._goes_on:
-                self.met.append(failure)
+                self.failures.append(failure)
             else:
                 self.failure = failure
             if is_unanswered:

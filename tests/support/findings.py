@@ -97,10 +97,10 @@ RELEASES_PAGE: Final = FINDINGS / "releases.md"
 
 
 def render_releases_page() -> str:
-    """Return the page that lists the findings of each release, the gravest first."""
+    """Return the page that lists the findings of each release, the gravest group first."""
     parts = [
         "# Findings by release",
-        "The findings that were shown to fail on each release, the gravest first. "
+        "The findings that were shown to fail on each release, in groups, the gravest group first. "
         "[The index](README.md) tells how each was shown. "
         "`python -m tests.support.findings` writes this page.",
     ]

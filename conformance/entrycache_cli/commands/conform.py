@@ -88,7 +88,7 @@ def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
 
 def known_json(known: KnownReport) -> dict[str, Any]:
     """Return what `--json` adds about known failures."""
-    return {"known": [_known_entry_json(one, met) for one, met in zip(known.checked, known.met, strict=True)]}
+    return {"known": [_known_entry_json(one, count) for one, count in zip(known.checked, known.counts, strict=True)]}
 
 
 def _known_entry_json(one: EntryCheck, number: int) -> dict[str, Any]:
