@@ -1,9 +1,10 @@
 """Inspect a trace without judging it: count its rows, and show the rows near one of them.
 
 `summarize` counts the rows of each broker by event and finds gaps in their numbers; `summary_json` and `print_summary`
-show the result. `rows_near` returns the rows around a violation for a report.
+show the result. `rows_near` returns the rows around a violation for a report, `bounds_at` the bounds of the bytes there.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -121,3 +122,36 @@ def rows_near(directory: Path, broker: str, seq: int, each_side: int = ROWS_EACH
                 near_rows += ds.dataset(part.path, partitioning=None).to_table(filter=near).to_pylist()
     rows = ({name: value for name, value in row.items() if value is not None} for row in near_rows)
     return sorted(rows, key=lambda row: int(row["seq"]))
+
+
+def bounds_at(directory: Path, broker: str, seq: int) -> dict[str, int | None]:
+    """Return the bounds of a broker's bytes at an event: the trigger and the target of a size pass, and the limit.
+
+    The trigger and the target come from the last event up to `seq` that has them, the limit from the last CONFIG.
+
+    Raises:
+        UsageError: a part cannot be read.
+    """
+    names = ["seq", "op", "value", "trigger_bytes", "target_bytes"]
+    given = (ds.field("op") == "CONFIG") | ds.field("trigger_bytes").is_valid() | ds.field("target_bytes").is_valid()
+    bounds: dict[str, int | None] = {"trigger": None, "target": None, "limit": None}
+    rows = []
+    for part in files.list_parts(directory, needed=names):
+        if part.broker == broker:
+            with parquet.report_unreadable(part.path):
+                table = ds.dataset(part.path, partitioning=None)
+                rows += table.to_table(columns=names, filter=given & (ds.field("seq") <= seq)).to_pylist()
+    for row in sorted(rows, key=lambda row: int(row["seq"])):
+        limit = _limit(row["value"]) if row["op"] == "CONFIG" else None
+        found = {"trigger": row["trigger_bytes"], "target": row["target_bytes"], "limit": limit}
+        bounds |= {name: value for name, value in found.items() if value is not None}
+    return bounds
+
+
+def _limit(value: str | None) -> int | None:
+    """Return the largest number of bytes that a CONFIG allows, if it is readable and names one."""
+    try:
+        limit = json.loads(value or "{}").get("max_size_bytes")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return limit if type(limit) is int else None

@@ -1,8 +1,8 @@
 """Read the texts of the rules from `spec`, and collect everything that names a rule by its id.
 
 `load_texts` parses the Markdown files of each system into `Text` records. `link_source` gives each class, proposal and
-pull request that a *Source.* line names its address, by `spec/sources.toml`. `load_links` adds, by rule, the functions of
-the reference, laws, tests, seeded faults, evidence and trace checks that name it. A `Problem` is a disagreement that
+pull request that a *Source.* line names its address, by `spec/sources.toml`. `load_links` adds, by rule, the functions
+of the reference, laws, tests, seeded faults, evidence and trace checks that name it. A `Problem` is a disagreement that
 the check of the rules reports.
 """
 
