@@ -1,7 +1,8 @@
 """Inspect a trace without judging it: count its rows, and show the rows near one of them.
 
 `summarize` counts the rows of each broker by event and finds gaps in their numbers; `summary_json` and `print_summary`
-show the result. `rows_near` returns the rows around a violation for a report, `bounds_at` the bounds of the bytes there.
+show the result. `rows_near` returns the rows around a violation for a report, and `bounds_at` the bounds of the bytes
+there.
 """
 
 import json

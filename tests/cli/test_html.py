@@ -18,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 from entrycache_cli.main import main
+from entrycache_cli.report import differences
 from entrycache_cli.report.html import render_html
 from tests.support import ROOT
 from tests.support.nasty import NASTY
@@ -54,12 +55,16 @@ def violation(text: str) -> dict[str, Any]:
     """Return a violation of an audit with its rows, as a page receives it."""
     rows = [["6", "HIT", text], ["7", "EVICT", text]]
     words = {"rule": "R-EVICT-8", "broker": text, "expected": text, "observed": text}
-    lines = {"columns": ["seq", "op", text], "rows": rows, "bad": 1, "bytes": [[6, 10], [7, 4]]}
-    return {**words, **lines, "seq": 7, "trigger": 8, "target": None}
+    lines = {"columns": ["seq", "op", text], "rows": rows, "bad": 1, "bytes": [[6, 10], [7, 4]], "needed": 2}
+    return {**words, **lines, "seq": 7, "trigger": 8, "target": None, "limit": 9}
 
 
 def results_of(text: str) -> list[dict[str, Any]]:
-    return [result(text, [failure("R-EXPIRE-1", text)]), {**AUDITED, "engine": text, "shown": [violation(text)]}]
+    sums = {"violation_counts": {text: {"R-EVICT-8": 1}}, "brokers": {text: AUDITED["rules"]}, "notes": [text]}
+    return [
+        result(text, [failure("R-EXPIRE-1", text)], skipped=[{"what": text, "reason": text}]),
+        {**AUDITED, **sums, "engine": text, "shown": [violation(text)]},
+    ]
 
 
 def test_equal_input_gives_the_same_bytes() -> None:
@@ -89,24 +94,146 @@ def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
         assert f"'sha256-{base64.b64encode(hashlib.sha256(data.encode()).digest()).decode()}'" in policy
 
 
-def test_the_matrix_holds_every_rule_and_every_subject() -> None:
+def said(content: Any, value: Any) -> Any:
+    """Return data of the page with the texts in place of their numbers."""
+    return [said(content, one) for one in value] if isinstance(value, list) else content["texts"][value]
+
+
+def states(content: Any, column: int = 0) -> dict[str, str]:
+    """Return the state of each rule of a column."""
+    cells = zip(content["rules"], content["columns"][column]["rules"], strict=True)
+    return {said(content, rule["id"]): said(content, cell[0]) for rule, cell in cells if cell}
+
+
+def test_the_grid_holds_every_rule_and_every_subject() -> None:
     content = model(Page(render_html(results_of("mine"))))
-    texts = content["texts"]
-    assert [texts[rule] for rule in content["rules"]] == ["R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1"]
-    assert [[cell and texts[cell[0]] for cell in column["rules"]] for column in content["columns"]] == [
-        ["nothing-checked", 0, "violates", "conforms"],
-        [0, "violates", 0, 0],
+    assert said(content, [rule["id"] for rule in content["rules"]]) == [
+        *("R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1")
     ]
+    assert states(content) == {"R-EVICT-2": "not reached", "R-EXPIRE-1": "violates", "R-STATE-1": "conforms"}
+    assert states(content, 1) == {"R-EVICT-8": "violates"}
+
+
+def test_not_reached_is_not_nothing_checked() -> None:
+    """Check that the end of a search at a failure is told apart from a rule that fired too rarely."""
+    whole, broken = result("mine", []), result("mine", [failure("R-EXPIRE-1", "x")])
+    for value in (whole, broken):
+        value["rules"] = {"R-EXPIRE-3": {"fired": 0}}
+    assert states(model(Page(render_html([whole])))) == {
+        **{"R-EVICT-2": "nothing-checked", "R-EXPIRE-3": "nothing-checked"},
+        **{"R-EXPIRE-1": "conforms", "R-STATE-1": "conforms"},
+    }
+    assert states(model(Page(render_html([broken])))) == {
+        **{"R-EVICT-2": "not reached", "R-EXPIRE-3": "not reached"},
+        **{"R-EXPIRE-1": "violates", "R-STATE-1": "conforms"},
+    }
+    rules = {"R-STATE-1": {"fired": 1, "verdict": "nothing-checked"}, "R-EXPIRE-1": {"fired": 0, "verdict": "violates"}}
+    broken["levels"]["reads"] = {**broken["levels"]["queue"], "rules": rules}
+    page = model(Page(render_html([broken])))
+    assert states(page)["R-STATE-1"] == "conforms in part"
+    index = said(page, [rule["id"] for rule in page["rules"]]).index("R-STATE-1")
+    levels = page["columns"][0]["rules"][index][1]
+    assert [[*said(page, level[:2]), level[2]] for level in levels] == [
+        ["queue", "conforms", 9],
+        ["reads", "not reached", 1],
+    ]
+
+
+def test_a_rule_has_its_sentence_and_linked_source() -> None:
+    content = model(Page(render_html(results_of("mine"))))
+    (rule,) = (rule for rule in content["rules"] if said(content, rule["id"]) == "R-EXPIRE-1")
+    assert said(content, rule["text"]).startswith("MUST: A time pass MUST remove or requeue only entries")
+    (piece, address), *_ = rule["source"]
+    assert said(content, piece) == "RangeCacheRemovalQueue.evictLEntriesBeforeTimestamp"
+    assert said(content, address).endswith("/mledger/impl/cache/RangeCacheRemovalQueue.java")
+
+
+def test_exceptions_stand_beside_the_verdict() -> None:
+    known = {"rule": "R-READ-3", "state": "fails as known", "reason": "old", "issue": "#7"}
+    skipped = [
+        {"what": "flush=lazy", "reason": "waived by the finding lost"},
+        {"what": "level views", "reason": "not built"},
+    ]
+    value = result("mine", [], skipped=skipped, known=[known, {**known, "state": "passes"}])
+    value["levels"]["queue"]["missing"] = ["clear", "peek"]
+    text = render_html([value])
+    content = model(Page(text))
+    (column,) = content["columns"]
+    assert said(content, column["exceptions"]) == [
+        ["waived", "flush=lazy", "waived by the finding lost"],
+        ["skipped", "level views", "not built"],
+        ["not offered", "clear, peek", "operations that the subject lacks at level queue"],
+        ["known failure", "R-READ-3", "old #7"],
+    ]
+    assert said(content, column["verdict"]) == "conforms, with exceptions"
+    assert "<title>entrycache: conforms, with exceptions</title>" in text
+    assert "<title>entrycache: conforms</title>" in render_html([result("mine", [])])
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "marked"),
+    [
+        ({"entries": 0, "bytes": 2}, {"entries": 1, "bytes": 2}, (["0"], ["1"])),
+        ({"hits": [[1, 0], [1, 1]]}, {"hits": [[1, 1]]}, (["[1, 0]"], [])),
+        ({"hits": [[1, 0]]}, {"hits": []}, (["[[1, 0]]"], ["[]"])),
+        ({"hit": True}, {"failed": "crash"}, (['"hit": true'], ['"failed": "crash"'])),
+        ({"at": 2**53 + 1}, {"at": 2**53}, (["9007199254740993"], ["9007199254740992"])),
+        ({"all": list(range(300))}, {"all": [9, *range(1, 300)]}, (["0"], ["9"])),
+        ([1, 2], [1, 2], ([], [])),
+    ],
+)
+def test_differing_members_and_elements_are_marked(
+    expected: Any, got: Any, marked: tuple[list[str], list[str]]
+) -> None:
+    sides = differences.mark_answers(expected, got)
+    assert tuple([text for text, differs in side if differs] for side in sides) == marked
+    assert ["".join(text for text, _ in side) for side in sides] == [json.dumps(expected), json.dumps(got)]
+
+
+def test_differing_words_are_marked() -> None:
+    assert differences.mark_words("bytes_after 6 of 9", "bytes_after 5 of 9") == (
+        [("bytes_after ", False), ("6", True), (" of 9", False)],
+        [("bytes_after ", False), ("5", True), (" of 9", False)],
+    )
+    assert differences.mark_words("", "no pass") == ([("", True)], [("no pass", True)])
 
 
 def test_a_violation_of_an_audit_has_its_rows_and_a_timeline() -> None:
     content = model(Page(render_html(results_of("mine"))))
     of_run, of_audit = content["failures"]
     assert "timeline" not in of_run
-    assert of_audit["timeline"] == {"at": 7, "bytes": [[6, 10], [7, 4]], "trigger": 8, "target": None}
-    say = content["texts"].__getitem__
-    assert [[say(cell) for cell in row] for row in of_audit["rows"]] == [["6", "HIT", "mine"], ["7", "EVICT", "mine"]]
-    assert (say(content["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
+    assert of_audit["timeline"] == {"at": 7, "bytes": [[6, 10], [7, 4]], "trigger": 8, "target": None, "limit": 9}
+    assert said(content, of_audit["rows"]) == [["6", "HIT", "mine"], ["7", "EVICT", "mine"]]
+    assert (said(content, content["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
+
+
+def test_an_audit_has_sums_by_broker_and_rule() -> None:
+    rules = {"R-EVICT-8": "violates", "R-STATE-1": "inconclusive"}
+    value = {**AUDITED, "rules": rules, "violations": 3, "brokers": {"a": rules, "b": {"R-EVICT-8": "conforms"}}}
+    value |= {"violation_counts": {"a": {"R-EVICT-8": 3}}, "brokers_without_rows": ["c"], "notes": ["a: a gap at 7"]}
+    content = model(Page(render_html([value])))
+    (column,) = content["columns"]
+    assert said(content, column["broken"]) == ["R-EVICT-8"]
+    assert [[said(content, name), *sums] for name, *sums in column["brokers"]] == [
+        ["a", [0, 1, 1, 0], [3]],
+        ["b", [1, 0, 0, 0], [0]],
+        ["c", [0, 0, 0, 0], [0]],
+    ]
+    assert said(content, column["exceptions"]) == [
+        ["nothing-checked", "broker c", "no rows"],
+        ["not decided", "some rules", "a: a gap at 7"],
+    ]
+
+
+def test_several_files_stand_side_by_side(tmp_path: Path) -> None:
+    files = [tmp_path / f"{name}.jsonl" for name in "ABC"]
+    for file in files:
+        file.write_text(json.dumps(result(file.stem, [failure("R-EXPIRE-1", "x")] if file.stem == "B" else [])))
+    done = CliRunner().invoke(main, ["report", *map(str, files), "--to", "html"])
+    assert done.exit_code == 0
+    content = model(Page(done.stdout))
+    assert [said(content, column["name"]) for column in content["columns"]] == ["A", "B", "C"]
+    assert [states(content, at)["R-EXPIRE-1"] for at in range(3)] == ["conforms", "violates", "conforms"]
 
 
 def test_an_audit_writes_its_page(tmp_path: Path) -> None:
@@ -131,6 +258,11 @@ def test_an_audit_writes_its_page(tmp_path: Path) -> None:
     assert content["texts"][failure["rules"][0]] == rule
     assert content["texts"][failure["rows"][failure["bad"]][0]] == str(seq)
     assert len(failure["timeline"]["bytes"]) > len(failure["rows"]) > 1
+    assert failure["timeline"]["limit"] == 1 << 40
+    assert said(content, failure["columns"])[:4] == ["seq", "op", "cause", "bytes_after"]
+    assert 4 < failure["needed"] < len(failure["columns"])
+    (column,) = content["columns"]
+    assert [[said(content, name), counts] for name, _, counts in column["brokers"]] == [["broker-0", [1]]]
 
 
 def many() -> list[dict[str, Any]]:
@@ -182,6 +314,7 @@ def test_in_chromium_nothing_runs_nothing_is_said_and_keys_work(kind: str, chrom
         assert observed["count"] == observed["again"] == f"{failures} of {failures} failures"
         assert observed["filtered"] == f"0 of {failures} failures"
         assert (observed["pictures"], observed["scripts"]) == (2, 2)
+        assert observed["first"] == 1
         assert "expire" in observed["opened"]
         assert observed["millis"] < 20_000
         backgrounds[scheme] = observed["back"]

@@ -17,8 +17,8 @@ from rich.text import Text
 
 from entrycache_cli.report import content, terminal
 from entrycache_protocol.errors import UsageError, escape_unprintable
-from entrycache_spark.common.rule_files import named_columns
 from entrycache_spark.common.results import AuditResult, Verdict, Violation
+from entrycache_spark.common.rule_files import named_columns
 from entrycache_trace import files, inspect
 
 SHOWN_WITH_ROWS: Final = 3

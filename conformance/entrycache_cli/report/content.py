@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import distributions, version
 from typing import Any, Final, NamedTuple
 
@@ -57,6 +58,43 @@ OWN_CASE = "the finding's own case: {}"
 
 UNCONFIRMED = "not confirmed on a fresh process: {}"
 """The note of a failure that could not be confirmed on a fresh process."""
+
+LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+"""A link of Markdown in the text of a rule."""
+
+
+class RuleText(NamedTuple):
+    """The text of a rule: its sentence, its intent, and its source as texts with their addresses."""
+
+    sentence: str
+    intent: str
+    source: tuple[tuple[str, str], ...]
+
+    @property
+    def plain(self) -> str:
+        """The sentence and the source as lines of plain text, with the addresses."""
+        addresses = dict.fromkeys(address for _, address in self.source if address)
+        return "\n".join([self.sentence, f"source: {''.join(text for text, _ in self.source)}", *addresses])
+
+
+@cache
+def _rule_texts() -> dict[str, RuleText]:
+    from entrycache_evidence.core import rule_registry  # noqa: PLC0415 - only reports with rules need it
+
+    return {
+        text.id: RuleText(
+            LINK.sub(r"\1", f"{text.level}: {text.text}"),
+            LINK.sub(r"\1", text.intent),
+            tuple(rule_registry.link_source(LINK.sub(r"\1", text.source))),
+        )
+        for text in rule_registry.load_texts()
+    }
+
+
+def find_rule_text(rule: str) -> RuleText | None:
+    """Return the text of a rule, or None if there is no such rule."""
+    return _rule_texts().get(rule)
+
 
 DEPENDS = "it depends on earlier runs: it fails after {} before it, which {} in the case file and above, and not alone"
 

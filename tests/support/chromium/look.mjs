@@ -15,13 +15,17 @@ try {
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
   await page.goto(`file://${file}`);
   const millis = await page.evaluate(() => performance.getEntriesByType("navigation")[0].loadEventEnd);
+  await page.waitForSelector("#list > details[open] p");
+  const first = await page.evaluate(() => document.querySelectorAll("#list > details[open]").length);
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
-  await page.waitForSelector("#list details[open] p");
+  await page.waitForFunction(() => !document.querySelector("#list > details[open]"));
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#list > details[open] p");
   const look = () => page.evaluate(() => ({
     count: document.getElementById("count").textContent,
     opened: document.querySelector("#list details[open]")?.innerText ?? "",
-    pictures: document.querySelectorAll("#list svg").length,
+    pictures: document.querySelectorAll("#list .lanes").length,
     scripts: document.scripts.length,
     back: getComputedStyle(document.body).backgroundColor,
     ran: window.ran ?? false,
@@ -32,7 +36,7 @@ try {
   const after = await look();
   await page.keyboard.press("Escape");
   const again = await look();
-  console.log(JSON.stringify({ ...before, millis, filtered: after.count, again: again.count, said, asked }));
+  console.log(JSON.stringify({ ...before, first, millis, filtered: after.count, again: again.count, said, asked }));
 } finally {
   await browser.close();
 }
