@@ -315,6 +315,9 @@ def test_in_chromium_nothing_runs_nothing_is_said_and_keys_work(kind: str, chrom
         assert observed["filtered"] == f"0 of {failures} failures"
         assert (observed["pictures"], observed["scripts"]) == (2, 2)
         assert observed["first"] == 1
+        assert observed["grid"][0] > observed["grid"][1] == observed["moved"] == 1
+        assert re.search(r"^R-[A-Z]+-\d+ MUST: ", observed["panel"])
+        assert observed["wide"] == [1280, 400]
         assert "expire" in observed["opened"]
         assert observed["millis"] < 20_000
         backgrounds[scheme] = observed["back"]

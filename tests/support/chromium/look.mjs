@@ -31,12 +31,27 @@ try {
     ran: window.ran ?? false,
   }));
   const before = await look();
+  const grid = await page.evaluate(() => {
+    const cells = [...document.querySelectorAll("#matrix button.cell")];
+    cells[0].focus();
+    return [cells.length, cells.filter((cell) => cell.tabIndex === 0).length];
+  });
+  await page.keyboard.press("ArrowRight");
+  const moved = await page.evaluate(() => [...document.querySelectorAll("#matrix button.cell")].indexOf(document.activeElement));
+  await page.keyboard.press("Enter");
+  const panel = await page.evaluate(() => document.querySelector("#matrix .panel")?.innerText ?? "");
+  await page.evaluate(() => document.activeElement.blur());
+  const wide = [];
+  for (const width of [1280, 400]) {
+    await page.setViewport({ width, height: 800 });
+    wide.push(await page.evaluate(() => document.documentElement.scrollWidth));
+  }
   await page.keyboard.press("/");
   await page.keyboard.type("nothing-is-called-so");
   const after = await look();
   await page.keyboard.press("Escape");
   const again = await look();
-  console.log(JSON.stringify({ ...before, first, millis, filtered: after.count, again: again.count, said, asked }));
+  console.log(JSON.stringify({ ...before, first, grid, moved, panel, wide, millis, filtered: after.count, again: again.count, said, asked }));
 } finally {
   await browser.close();
 }

@@ -63,6 +63,12 @@ const draw = (() => {
   };
   const grouped = (value) => String(value).replace(/\B(?=(\d{3})+$)/g, "\u2009");
 
+  const NARROW = 560, LONG = 1e7;
+  const short = (value) => {
+    const power = Math.min(4, Math.floor(Math.log10(value) / 3));
+    return `${(value / 1000 ** power).toPrecision(4)} ${["", "k", "M", "G", "T"][power]}`;
+  };
+
   // Moves labels apart: each keeps its order and at least `gap` from the one before it.
   const apart = (places, gap, low, high) => {
     const sorted = [...places].sort((one, other) => one.y - other.y);
@@ -82,9 +88,10 @@ const draw = (() => {
     const values = [...points.map(([, value]) => value), ...near.map(([, value]) => value)];
     const most = Math.max(highest, ...values), least = Math.min(...values, most);
     const bottom = least > most / 2 ? Math.max(0, Math.floor(least - (most - least) * 0.15) - 1) : 0;
+    const number = (value) => wide < NARROW && value >= LONG ? short(value) : grouped(value);
     const length = (texts) => Math.max(0, ...texts.map((text) => text.length));
-    const LEFT = 16 + LETTER * length([grouped(most), grouped(bottom)]);
-    const RIGHT = given.length ? 24 + LETTER * length(given.map(([name, value]) => `${name} ${grouped(value)}`)) : 14;
+    const LEFT = 16 + LETTER * length([number(most), number(bottom)]);
+    const RIGHT = given.length ? 24 + LETTER * length(given.map(([name, value]) => `${name} ${number(value)}`)) : 14;
     const TOP = 26 + (far.length ? far.length * BAND + 12 : 0), BOTTOM = 26, HIGH = TOP + 200;
     const WIDE = Math.max(wide, LEFT + RIGHT + 140), right = WIDE - RIGHT, base = HIGH - BOTTOM;
     const seqs = [at, ...points.map(([seq]) => seq)];
@@ -97,7 +104,7 @@ const draw = (() => {
     const bound = ([name, value], height, label) => {
       svg.append(drawn("line", { x1: LEFT, x2: right, y1: height, y2: height, class: name }));
       svg.append(drawn("polyline", { points: `${right},${height} ${right + 14},${label}` }));
-      text({ x: right + 17, y: label + 4 }, `${name} ${grouped(value)}`);
+      text({ x: right + 17, y: label + 4 }, `${name} ${number(value)}`);
     };
     svg.append(drawn("polyline", { points: `${LEFT},${TOP - 6} ${LEFT},${base} ${right},${base}` }));
     let path = "";
@@ -120,8 +127,8 @@ const draw = (() => {
     if (there) svg.append(drawn("circle", { cx: x(at), cy: y(there[1]), r: 4 }));
     const side = x(at) > WIDE / 2 ? { x: x(at) - 6, "text-anchor": "end" } : { x: x(at) + 6 };
     text({ ...side, y: 12 }, `seq ${at}${there ? `: ${grouped(there[1])} bytes` : ""}`);
-    text({ x: LEFT - 8, y: y(most) + 4, "text-anchor": "end" }, grouped(most), "dim");
-    text({ x: LEFT - 8, y: base + 4, "text-anchor": "end" }, grouped(bottom), "dim");
+    text({ x: LEFT - 8, y: y(most) + 4, "text-anchor": "end" }, number(most), "dim");
+    text({ x: LEFT - 8, y: base + 4, "text-anchor": "end" }, number(bottom), "dim");
     text({ x: LEFT, y: HIGH - 8 }, String(first), "dim");
     text({ x: right, y: HIGH - 8, "text-anchor": "end" }, String(last), "dim");
     const notes = [...(far.length ? [`the axis is cut below ${far.map(([name]) => name).join(", ")}`] : []), ...(bottom ? ["the axis does not begin at 0"] : [])];

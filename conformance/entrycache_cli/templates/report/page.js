@@ -92,24 +92,43 @@
     for (const [name, value] of column.about) put(list, made("dt", say(name)), made("dd", say(value)));
     return list;
   };
-  const showSubjects = () => {
-    const grid = made("div", undefined, "subjects");
+  const conforming = (column) => `${column.levels.filter((level) => say(level[1]) === "conforms").length}/${column.levels.length}`;
+  const cardOf = (column, index) => {
+    const card = worded("article", say(column.verdict), "card", "");
+    const title = put(made("h2", undefined, "verdict"), made("span", names[index], "name"), worded("span", say(column.verdict), "word"));
+    const sums = sumsOf(column), kind = say(column.kind);
+    const tiles = put(made("div", undefined, "tiles"));
+    if (kind !== "lines") tiles.append(tile(column.failures, kind === "audit" ? "violations" : "failures"));
+    if (column.levels.length)
+      put(tiles, tile(conforming(column), "levels conform"), tile(column.levels.reduce((sum, level) => sum + level[3], 0), "judged steps"));
+    if (sums.length) tiles.append(tile(sums.reduce((sum, [, number]) => sum + number, 0), "rules"));
+    return put(card, title, exceptionsOf(column), tiles, ...(sums.length ? sumBar(sums) : []),
+      put(made("div", undefined, "facts"), levelsOf(column), aboutOf(column)));
+  };
+  const overview = () => {
+    const shown = table(["subject", "verdict", "exceptions", "failures", "levels conform", "rules"], "");
     data.columns.forEach((column, index) => {
-      const card = worded("article", say(column.verdict), "card", "");
-      const title = put(made("h2", undefined, "verdict"), made("span", names[index], "name"), worded("span", say(column.verdict), "word"));
-      const sums = sumsOf(column), kind = say(column.kind);
-      const tiles = put(made("div", undefined, "tiles"));
-      if (kind !== "lines") tiles.append(tile(column.failures, kind === "audit" ? "violations" : "failures"));
-      if (column.levels.length) {
-        const whole = column.levels.filter((level) => say(level[1]) === "conforms").length;
-        put(tiles, tile(`${whole}/${column.levels.length}`, "levels conform"),
-          tile(column.levels.reduce((sum, level) => sum + level[3], 0), "judged steps"));
+      const head = made("th", names[index]), sums = sumsOf(column), cell = made("td");
+      head.scope = "row";
+      if (sums.length) {
+        const [bar] = sumBar(sums);
+        bar.classList.add("small");
+        put(cell, bar, made("span", sums.map(([word, number]) => `${letterOf(word)} ${number}`).join("  "), "dim"));
       }
-      if (sums.length) tiles.append(tile(sums.reduce((sum, [, number]) => sum + number, 0), "rules"));
-      put(card, title, exceptionsOf(column), tiles, ...(sums.length ? sumBar(sums) : []), put(made("div", undefined, "facts"), levelsOf(column), aboutOf(column)));
-      grid.append(card);
+      put(shown.body.insertRow(), head, put(made("td"), worded("span", say(column.verdict), "word")), made("td", String(column.exceptions.length)),
+        made("td", grouped(column.failures)), made("td", column.levels.length ? conforming(column) : ""), cell);
     });
-    at("subjects").append(grid);
+    const frame = scroll(shown, "all subjects");
+    frame.classList.add("tall");
+    return put(made("div", undefined, "card"), frame);
+  };
+  const CARDS_MOST = 6;
+  const showSubjects = () => {
+    const cards = () => put(made("div", undefined, "subjects"), ...data.columns.map(cardOf));
+    if (data.columns.length <= CARDS_MOST) { at("subjects").append(cards()); return; }
+    const whole = put(made("details"), made("summary", "Each subject with its exceptions, levels and versions"));
+    whole.addEventListener("toggle", () => { if (whole.childElementCount === 1) whole.append(cards()); });
+    put(at("subjects"), overview(), whole);
   };
 
   const showDifferences = () => {
@@ -158,7 +177,9 @@
         row.append(made("td", grouped(counts.reduce((sum, number) => sum + number, 0)), "number"));
         for (const number of verdicts) row.append(made("td", grouped(number), "number"));
       }
-      const card = put(made("div", undefined, "card"), made("h3", `${names[index]}: violations by broker and rule, then rules by verdict`), scroll(shown, "violations by broker and rule"));
+      const frame = scroll(shown, "violations by broker and rule");
+      frame.classList.add("tall");
+      const card = put(made("div", undefined, "card"), made("h3", `${names[index]}: violations by broker and rule, then rules by verdict`), frame);
       if (column.more) card.append(made("p", `and ${column.more} more brokers with at most as many violations`, "dim"));
       at("sums").append(card);
     });
@@ -312,7 +333,9 @@
         cells.slice(0, count).forEach((text, place) => {
           const marked = failure.timeline && bad && inText.has(say(failure.columns[place]));
           const wrong = bad && failure.wrong !== null && place === failure.wrong;
-          row.append(made("td", (bad && place === 0 ? "\u25b6 " : "") + say(text), marked ? "in-verdict" : wrong ? "wrong" : ""));
+          const cell = made("td", (bad && place === 0 ? "\u25b6 " : "") + say(text), marked ? "in-verdict" : wrong ? "wrong" : "");
+          if (say(text).length > 60) cell.classList.add("long");
+          row.append(cell);
         });
       });
       return shown;
