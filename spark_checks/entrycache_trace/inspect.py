@@ -133,20 +133,28 @@ def bounds_at(directory: Path, broker: str, seq: int) -> dict[str, int | None]:
     Raises:
         UsageError: a part cannot be read.
     """
-    names = ["seq", "op", "value", "trigger_bytes", "target_bytes"]
-    given = (ds.field("op") == "CONFIG") | ds.field("trigger_bytes").is_valid() | ds.field("target_bytes").is_valid()
     bounds: dict[str, int | None] = {"trigger": None, "target": None, "limit": None}
     rows = []
-    for part in files.list_parts(directory, needed=names):
+    for part in files.list_parts(directory, needed=("seq", "op")):
         if part.broker == broker:
             with parquet.report_unreadable(part.path):
-                table = ds.dataset(part.path, partitioning=None)
-                rows += table.to_table(columns=names, filter=given & (ds.field("seq") <= seq)).to_pylist()
+                rows += _rows_with_bounds(ds.dataset(part.path, partitioning=None), seq)
     for row in sorted(rows, key=lambda row: int(row["seq"])):
-        limit = _limit(row["value"]) if row["op"] == "CONFIG" else None
-        found = {"trigger": row["trigger_bytes"], "target": row["target_bytes"], "limit": limit}
-        bounds |= {name: value for name, value in found.items() if value is not None}
+        limit = _limit(row.get("value")) if row["op"] == "CONFIG" else None
+        latest = {"trigger": row.get("trigger_bytes"), "target": row.get("target_bytes"), "limit": limit}
+        bounds |= {name: value for name, value in latest.items() if value is not None}
     return bounds
+
+
+def _rows_with_bounds(part: ds.Dataset, seq: int) -> list[dict[str, Any]]:
+    """Return the rows up to an event that are a CONFIG or have a bound; a part may lack columns."""
+    names = [name for name in ("seq", "op", "value", "trigger_bytes", "target_bytes") if name in part.schema.names]
+    has_bound = ds.field("op") == "CONFIG"
+    for name in names:
+        if name.endswith("_bytes"):
+            has_bound |= ds.field(name).is_valid()
+    rows: list[dict[str, Any]] = part.to_table(columns=names, filter=has_bound & (ds.field("seq") <= seq)).to_pylist()
+    return rows
 
 
 def _limit(value: str | None) -> int | None:

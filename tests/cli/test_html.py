@@ -20,6 +20,8 @@ from click.testing import CliRunner
 from entrycache_cli.main import main
 from entrycache_cli.report import differences
 from entrycache_cli.report.html import render_html
+from entrycache_spark.common.rule_files import named_columns
+from entrycache_trace import inspect
 from tests.support import ROOT
 from tests.support.nasty import NASTY
 from tests.support.runs import failure, result
@@ -94,20 +96,20 @@ def test_nothing_is_asked_of_a_network_and_only_its_own_script_runs() -> None:
         assert f"'sha256-{base64.b64encode(hashlib.sha256(data.encode()).digest()).decode()}'" in policy
 
 
-def said(content: Any, value: Any) -> Any:
+def texts_of(content: Any, value: Any) -> Any:
     """Return data of the page with the texts in place of their numbers."""
-    return [said(content, one) for one in value] if isinstance(value, list) else content["texts"][value]
+    return [texts_of(content, one) for one in value] if isinstance(value, list) else content["texts"][value]
 
 
 def states(content: Any, column: int = 0) -> dict[str, str]:
     """Return the state of each rule of a column."""
     cells = zip(content["rules"], content["columns"][column]["rules"], strict=True)
-    return {said(content, rule["id"]): said(content, cell[0]) for rule, cell in cells if cell}
+    return {texts_of(content, rule["id"]): texts_of(content, cell[0]) for rule, cell in cells if cell}
 
 
 def test_the_grid_holds_every_rule_and_every_subject() -> None:
     content = model(Page(render_html(results_of("mine"))))
-    assert said(content, [rule["id"] for rule in content["rules"]]) == [
+    assert texts_of(content, [rule["id"] for rule in content["rules"]]) == [
         *("R-EVICT-2", "R-EVICT-8", "R-EXPIRE-1", "R-STATE-1")
     ]
     assert states(content) == {"R-EVICT-2": "not reached", "R-EXPIRE-1": "violates", "R-STATE-1": "conforms"}
@@ -115,7 +117,7 @@ def test_the_grid_holds_every_rule_and_every_subject() -> None:
 
 
 def test_not_reached_is_not_nothing_checked() -> None:
-    """Check that the end of a search at a failure is told apart from a rule that fired too rarely."""
+    """Check that a rule behind the end of a search differs from one that fired too rarely."""
     whole, broken = result("mine", []), result("mine", [failure("R-EXPIRE-1", "x")])
     for value in (whole, broken):
         value["rules"] = {"R-EXPIRE-3": {"fired": 0}}
@@ -131,9 +133,9 @@ def test_not_reached_is_not_nothing_checked() -> None:
     broken["levels"]["reads"] = {**broken["levels"]["queue"], "rules": rules}
     page = model(Page(render_html([broken])))
     assert states(page)["R-STATE-1"] == "conforms in part"
-    index = said(page, [rule["id"] for rule in page["rules"]]).index("R-STATE-1")
+    index = texts_of(page, [rule["id"] for rule in page["rules"]]).index("R-STATE-1")
     levels = page["columns"][0]["rules"][index][1]
-    assert [[*said(page, level[:2]), level[2]] for level in levels] == [
+    assert [[*texts_of(page, level[:2]), level[2]] for level in levels] == [
         ["queue", "conforms", 9],
         ["reads", "not reached", 1],
     ]
@@ -141,11 +143,11 @@ def test_not_reached_is_not_nothing_checked() -> None:
 
 def test_a_rule_has_its_sentence_and_linked_source() -> None:
     content = model(Page(render_html(results_of("mine"))))
-    (rule,) = (rule for rule in content["rules"] if said(content, rule["id"]) == "R-EXPIRE-1")
-    assert said(content, rule["text"]).startswith("MUST: A time pass MUST remove or requeue only entries")
+    (rule,) = (rule for rule in content["rules"] if texts_of(content, rule["id"]) == "R-EXPIRE-1")
+    assert texts_of(content, rule["text"]).startswith("MUST: A time pass MUST remove or requeue only entries")
     (piece, address), *_ = rule["source"]
-    assert said(content, piece) == "RangeCacheRemovalQueue.evictLEntriesBeforeTimestamp"
-    assert said(content, address).endswith("/mledger/impl/cache/RangeCacheRemovalQueue.java")
+    assert texts_of(content, piece) == "RangeCacheRemovalQueue.evictLEntriesBeforeTimestamp"
+    assert texts_of(content, address).endswith("/mledger/impl/cache/RangeCacheRemovalQueue.java")
 
 
 def test_exceptions_stand_beside_the_verdict() -> None:
@@ -159,13 +161,13 @@ def test_exceptions_stand_beside_the_verdict() -> None:
     text = render_html([value])
     content = model(Page(text))
     (column,) = content["columns"]
-    assert said(content, column["exceptions"]) == [
+    assert texts_of(content, column["exceptions"]) == [
         ["waived", "flush=lazy", "waived by the finding lost"],
         ["skipped", "level views", "not built"],
         ["not offered", "clear, peek", "operations that the subject lacks at level queue"],
         ["known failure", "R-READ-3", "old #7"],
     ]
-    assert said(content, column["verdict"]) == "conforms, with exceptions"
+    assert texts_of(content, column["verdict"]) == "conforms, with exceptions"
     assert "<title>entrycache: conforms, with exceptions</title>" in text
     assert "<title>entrycache: conforms</title>" in render_html([result("mine", [])])
 
@@ -203,8 +205,8 @@ def test_a_violation_of_an_audit_has_its_rows_and_a_timeline() -> None:
     of_run, of_audit = content["failures"]
     assert "timeline" not in of_run
     assert of_audit["timeline"] == {"at": 7, "bytes": [[6, 10], [7, 4]], "trigger": 8, "target": None, "limit": 9}
-    assert said(content, of_audit["rows"]) == [["6", "HIT", "mine"], ["7", "EVICT", "mine"]]
-    assert (said(content, content["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
+    assert texts_of(content, of_audit["rows"]) == [["6", "HIT", "mine"], ["7", "EVICT", "mine"]]
+    assert (texts_of(content, content["columns"][of_audit["of"]]["name"]), of_audit["bad"]) == ("audit, mine", 1)
 
 
 def test_an_audit_has_sums_by_broker_and_rule() -> None:
@@ -213,13 +215,13 @@ def test_an_audit_has_sums_by_broker_and_rule() -> None:
     value |= {"violation_counts": {"a": {"R-EVICT-8": 3}}, "brokers_without_rows": ["c"], "notes": ["a: a gap at 7"]}
     content = model(Page(render_html([value])))
     (column,) = content["columns"]
-    assert said(content, column["broken"]) == ["R-EVICT-8"]
-    assert [[said(content, name), *sums] for name, *sums in column["brokers"]] == [
+    assert texts_of(content, column["broken"]) == ["R-EVICT-8"]
+    assert [[texts_of(content, name), *sums] for name, *sums in column["brokers"]] == [
         ["a", [0, 1, 1, 0], [3]],
         ["b", [1, 0, 0, 0], [0]],
         ["c", [0, 0, 0, 0], [0]],
     ]
-    assert said(content, column["exceptions"]) == [
+    assert texts_of(content, column["exceptions"]) == [
         ["nothing-checked", "broker c", "no rows"],
         ["not decided", "some rules", "a: a gap at 7"],
     ]
@@ -232,7 +234,7 @@ def test_several_files_stand_side_by_side(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["report", *map(str, files), "--to", "html"])
     assert done.exit_code == 0
     content = model(Page(done.stdout))
-    assert [said(content, column["name"]) for column in content["columns"]] == ["A", "B", "C"]
+    assert [texts_of(content, column["name"]) for column in content["columns"]] == ["A", "B", "C"]
     assert [states(content, at)["R-EXPIRE-1"] for at in range(3)] == ["conforms", "violates", "conforms"]
 
 
@@ -259,10 +261,37 @@ def test_an_audit_writes_its_page(tmp_path: Path) -> None:
     assert content["texts"][failure["rows"][failure["bad"]][0]] == str(seq)
     assert len(failure["timeline"]["bytes"]) > len(failure["rows"]) > 1
     assert failure["timeline"]["limit"] == 1 << 40
-    assert said(content, failure["columns"])[:4] == ["seq", "op", "cause", "bytes_after"]
+    assert texts_of(content, failure["columns"])[:4] == ["seq", "op", "cause", "bytes_after"]
     assert 4 < failure["needed"] < len(failure["columns"])
     (column,) = content["columns"]
-    assert [[said(content, name), counts] for name, _, counts in column["brokers"]] == [["broker-0", [1]]]
+    assert [[texts_of(content, name), counts] for name, _, counts in column["brokers"]] == [["broker-0", [1]]]
+
+
+def test_bounds_of_the_bytes_come_from_the_last_event_that_has_them(tmp_path: Path) -> None:
+    base = plant.honest(tmp_path / "honest", 300, 4)["broker-0"][0]
+    empty = dict.fromkeys(base)
+
+    def row(seq: int, op: str, **values: Any) -> dict[str, Any]:
+        return {**empty, "broker": "one", "seq": seq, "ts_ns": 0, "op": op, "bytes_after": 0, **values}
+
+    rows = [
+        row(0, "CONFIG", value='{"max_size_bytes": 100}'),
+        row(1, "PASS_BEGIN", cause="SIZE", trigger_bytes=98, target_bytes=90),
+        row(2, "CONFIG", value='{"max_size_bytes": 200}'),
+        row(3, "PASS_BEGIN", cause="SIZE", trigger_bytes=196),
+        row(4, "CONFIG", value="[1, 2]"),
+        row(5, "CONFIG", value='{"max_size_bytes": true}'),
+    ]
+    trace = plant.write(tmp_path / "trace", rows)
+    bounds = [list(inspect.bounds_at(trace, "one", seq).values()) for seq in range(6)]
+    assert bounds == [[None, None, 100], [98, 90, 100], [98, 90, 200], *[[196, 90, 200]] * 3]
+    assert list(inspect.bounds_at(trace, "two", 9).values()) == [None, None, None]
+
+
+def test_the_columns_of_a_rule_are_those_that_its_file_names() -> None:
+    columns = ("cache", "bytes_after", "ticket", "size_bytes")
+    assert named_columns("R-STATE-1", "pulsar-pip430", columns) == ["bytes_after", "size_bytes"]
+    assert named_columns("R-UNKNOWN-1", "pulsar-pip430", columns) == []
 
 
 def many() -> list[dict[str, Any]]:

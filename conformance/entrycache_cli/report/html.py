@@ -141,7 +141,9 @@ def _rule_json(rule: str, pool: TextPool) -> dict[str, Any]:
 
 def _provenance(result: Mapping[str, Any], pool: TextPool) -> list[list[int]]:
     """Return how a result was made, as pairs of a name and a value."""
-    return [[pool(name), pool(text)] for part in content.read_provenance(result) for name, text in part.items()]
+    keys, versions = content.read_provenance(result)
+    named = {**keys, **{f"version of {name}": number for name, number in versions.items()}}
+    return [[pool(name), pool(text)] for name, text in named.items()]
 
 
 def _run_column(report: RunReport, result: Mapping[str, Any], failures: int, pool: TextPool) -> dict[str, Any]:

@@ -348,7 +348,7 @@ def named_columns(rule_id: str, system: str, columns: Iterable[str]) -> list[str
         return []
     others = map(_OTHER.fullmatch, _HEADING.split(text)[1::2])
     text += "".join(_text_of(other["rule"], other["system"]) for other in others if other)
-    words = set(re.findall(r"\w+", text))
+    words = set(re.findall(r"\w+", re.sub(r"--.*", "", text)))
     return [name for name in columns if name in words]
 
 
