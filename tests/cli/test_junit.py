@@ -164,7 +164,7 @@ def test_a_broken_subject_says_how_the_run_was_made_in_every_report(
         assert "<b>here" not in text
     assert "subject 7.7" in markdown
     assert '"version of subject","7.7"' in page
-    assert "seed 7  profile dev  engine search" in page
+    assert '"seed","7","profile","dev","engine","search, then bulk for 1.5 s a level"' in page
     assert run(capsys, "report", str(stream), "--to", "html")[1] == page
 
 
