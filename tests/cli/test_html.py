@@ -129,6 +129,12 @@ def test_not_reached_is_not_nothing_checked() -> None:
         **{"R-EVICT-2": "not reached", "R-EXPIRE-3": "not reached"},
         **{"R-EXPIRE-1": "violates", "R-STATE-1": "conforms"},
     }
+    value = {**broken, "rules": dict.fromkeys(("R-CURSOR-9", "R-INSERT-7", "R-EXPIRE-3"), {"fired": 0})}
+    assert {states(model(Page(render_html([value]))))[rule] for rule in ("R-CURSOR-9", "R-INSERT-7")} == {
+        "nothing-checked"  # its level was not played; it needs a variant
+    }
+    value["levels"] = {"queue": {**broken["levels"]["queue"], "missing": ["expire"]}}
+    assert states(model(Page(render_html([value]))))["R-EXPIRE-3"] == "nothing-checked"
     rules = {"R-STATE-1": {"fired": 1, "verdict": "nothing-checked"}, "R-EXPIRE-1": {"fired": 0, "verdict": "violates"}}
     broken["levels"]["reads"] = {**broken["levels"]["queue"], "rules": rules}
     page = model(Page(render_html([broken])))

@@ -5,6 +5,7 @@ text. `run_metadata` collects seed, profile and versions of a run, `add_metadata
 with the command that replays each failure, and `read_provenance` reads them back from a result for every format.
 """
 
+import json
 import platform
 import re
 import shlex
@@ -94,6 +95,18 @@ def _rule_texts() -> dict[str, RuleText]:
 def find_rule_text(rule: str) -> RuleText | None:
     """Return the text of a rule, or None if there is no such rule."""
     return _rule_texts().get(rule)
+
+
+@cache
+def find_example(rule: str) -> dict[str, Any] | None:
+    """Return the example of a rule as its file holds it, or None if there is no such rule."""
+    from entrycache_evidence.rulebook import examples  # noqa: PLC0415 - only reports with rules need it
+
+    path = examples.locate_examples() / f"{rule}.json"
+    if find_rule_text(rule) is None or not path.is_file():
+        return None
+    example: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return example
 
 
 DEPENDS = "it depends on earlier runs: it fails after {} before it, which {} in the case file and above, and not alone"

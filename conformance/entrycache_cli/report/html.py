@@ -20,7 +20,9 @@ from typing import Any, Final
 from entrycache_cli.report import content, differences
 from entrycache_cli.report.results import WITHOUT_ROWS, Line, all_verdict_lines, result_kind, verdict_lines
 from entrycache_conformance.known import EntryState
+from entrycache_conformance.levels import CONCURRENT_LEVEL
 from entrycache_conformance.report import RunReport, rule_order
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import case, errors, system
 from entrycache_protocol.errors import Verdict, escape_unprintable
 
@@ -181,24 +183,38 @@ def _run_exceptions(report: RunReport, result: Mapping[str, Any]) -> Iterator[tu
 def _rule_cell(report: RunReport, rule: str, pool: TextPool) -> list[Any]:
     """Return the state of a rule in a run, and for each level that has the rule: its name, state and judged steps."""
     states: list[tuple[str, str, int]] = []
-    ended = False
     for name, level in report.levels.items():
-        ended = ended or level.verdict is Verdict.VIOLATES
         if rule in level.rules:
             verdict, fired = level.rules[rule].verdict, level.rules[rule].fired
             cut = verdict is Verdict.NOTHING_CHECKED and level.verdict is Verdict.VIOLATES
             states.append((name, NOT_REACHED if cut else verdict.value, fired))
-    state = _combined_state({state for _, state, _ in states}, ended)
+    if not states and any(_could_fire(report, rule, level) for level in report.levels):
+        return [pool(NOT_REACHED), []]
+    state = _combined_state({state for _, state, _ in states})
     return [pool(state), [[pool(name), pool(each), fired] for name, each, fired in states]]
 
 
-def _combined_state(states: set[str], ended: bool) -> str:
-    """Return the state of a rule from its states at the levels; `ended` says that the search of a level ended early."""
+def _combined_state(states: set[str]) -> str:
+    """Return the state of a rule from its states at the levels."""
     if Verdict.VIOLATES.value in states:
         return Verdict.VIOLATES.value
     if Verdict.CONFORMS.value in states:
         return Verdict.CONFORMS.value if len(states) == 1 else IN_PART
-    return NOT_REACHED if ended and states <= {NOT_REACHED} else Verdict.NOTHING_CHECKED.value
+    return NOT_REACHED if states == {NOT_REACHED} else Verdict.NOTHING_CHECKED.value
+
+
+def _could_fire(report: RunReport, rule: str, name: str) -> bool:
+    """Return whether a level whose search ended at a failure could have played the example of a rule.
+
+    An example with a variant does not count, because a result does not name the variants of its subject.
+    """
+    level, example, tested = report.levels[name], content.find_example(rule), SYSTEMS.get(report.system)
+    if level.verdict is not Verdict.VIOLATES or example is None or tested is None or "variants" in example:
+        return False
+    if "clients" in example or name not in tested.levels:
+        return "clients" in example and name == CONCURRENT_LEVEL
+    ops = {step["op"] for step in example["steps"]}
+    return ops <= set(tested.ops_up_to(name)) - set(level.missing) | {"observe"}
 
 
 def _line_columns(result: Mapping[str, Any], pool: TextPool) -> Iterable[dict[str, Any]]:

@@ -3,7 +3,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const say = (number) => data.texts[number];
   const at = (id) => document.getElementById(id);
-  const AT_ONCE = 100, STEPS_MOST = 30, CASE_COLUMNS = 7;
+  const AT_ONCE = 100, STEPS_MOST = 30, STATE_MOST = 240, CASE_COLUMNS = 7;
 
   // --- Rules: the states, their letters, and the text of a rule
 
@@ -13,7 +13,7 @@
     ["conforms in part", "P", "conforms in part: it conforms at a level; at another one it was not decided"],
     ["not reached", "E", "not reached: the search ended at a failure before the rule had fired often enough"],
     ["inconclusive", "I", "inconclusive: the trace lacks what the rule needs"],
-    ["nothing-checked", "N", "nothing-checked: it fired too rarely for a verdict, or in no step"],
+    ["nothing-checked", "N", "nothing-checked: it fired too rarely for a verdict, or never"],
   ];
   const LETTERS = new Map(STATES.map(([word, letter]) => [word, letter]));
   const letterOf = (word) => LETTERS.get(word) ?? word.slice(0, 1).toUpperCase();
@@ -211,7 +211,7 @@
   };
   const titleOf = (rule, cell) => {
     const levels = cell[1].map(([level, state, fired]) => `${say(level)}: ${say(state)}, fired in ${fired} judged steps`);
-    return [`${say(rule.id)}: ${say(cell[0])}`, ...levels, ...(rule.text === undefined ? [] : [say(rule.text)])].join("\n");
+    return [`${say(rule.id)}: ${legendOf(say(cell[0]))}`, ...levels, ...(rule.text === undefined ? [] : [say(rule.text)])].join("\n");
   };
   const cellOf = (index, column, family, differing) => {
     const rule = data.rules[index], cell = column.rules[index];
@@ -291,7 +291,12 @@
     const [step, op, expected, , rule, , after] = cells.map(say);
     const item = put(made("li"), put(made("div"), made("span", /^\d+$/.test(step) ? `step ${step}` : step, "number"), opText(op)));
     put(item, put(made("p", undefined, "answer"), made("code", expected), made("span", rule ? `  by ${rule}` : "", "dim")));
-    if (after) item.append(made("p", `${state}: ${after}`, "answer mono dim note"));
+    if (after) {
+      const line = `${state}: ${after.split("\n").join(" | ")}`;
+      const text = made("p", line.length > STATE_MOST ? `${line.slice(0, STATE_MOST)} ..` : line, "answer mono dim");
+      text.title = after;
+      item.append(text);
+    }
     return item;
   };
   const laneTexts = (own) => own.map(([name, boxes]) => [say(name), boxes.map(([text, mark]) => [say(text), say(mark)])]);
@@ -350,6 +355,7 @@
   const fill = (element, failure) => {
     const inside = made("div", undefined, "inside");
     element.append(inside);
+    if (failure.rules.length > 1) inside.append(made("p", `The failure breaks at least one of these ${failure.rules.length} rules; the likeliest stands first.`, "dim"));
     for (const rule of failure.rules) inside.append(ruleText(rule));
     const isCase = failure.rows && failure.columns.length === CASE_COLUMNS && Number.isInteger(failure.bad) && failure.rows[failure.bad] && !failure.timeline;
     if (failure.config && say(failure.config)) put(inside, put(made("p", "Settings: "), made("code", say(failure.config))));
