@@ -129,7 +129,7 @@ def test_not_reached_is_not_nothing_checked() -> None:
         **{"R-EVICT-2": "not reached", "R-EXPIRE-3": "not reached"},
         **{"R-EXPIRE-1": "violates", "R-STATE-1": "conforms"},
     }
-    value = {**broken, "rules": dict.fromkeys(("R-CURSOR-9", "R-INSERT-7", "R-EXPIRE-3"), {"fired": 0})}
+    value = {**broken, "rules": {rule: {"fired": 0} for rule in ("R-CURSOR-9", "R-INSERT-7", "R-EXPIRE-3")}}
     assert {states(model(Page(render_html([value]))))[rule] for rule in ("R-CURSOR-9", "R-INSERT-7")} == {
         "nothing-checked"  # its level was not played; it needs a variant
     }
