@@ -165,6 +165,7 @@ SHAPES: Final = {
     "audit": strict_json.object_shape(
         {
             "rules": strict_json.mapping_shape(strict_json.TEXT),
+            "violations": strict_json.COUNT,
             "shown": strict_json.list_shape(VIOLATION_SHAPE),
             WITHOUT_ROWS: strict_json.TEXTS,
             "violation_counts": strict_json.mapping_shape(strict_json.mapping_shape(strict_json.COUNT)),
