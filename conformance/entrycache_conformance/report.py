@@ -221,9 +221,10 @@ REPORT_SHAPE: Final = object_shape(
         "cells": mapping_shape(COUNT),
         "failures": list_shape(FAILURE),
         "skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT})),
+        "known": list_shape(object_shape(dict.fromkeys(("rule", "state", "reason", "issue"), TEXT))),
         **METADATA_SHAPE,
     },
-    *("rules", "cells", "failures", "skipped", *METADATA_SHAPE),
+    *("rules", "cells", "failures", "skipped", "known", *METADATA_SHAPE),
 )
 """The JSON Schema of what `RunReport.from_json` reads."""
 

@@ -136,12 +136,16 @@ VIOLATION_SHAPE: Final = strict_json.object_shape(
         "bytes": strict_json.list_shape(PAIR),
         "trigger": strict_json.nullable_shape(INTEGER),
         "target": strict_json.nullable_shape(INTEGER),
-    }
+        "limit": strict_json.nullable_shape(INTEGER),
+        "needed": strict_json.COUNT,
+    },
+    *("limit", "needed"),
 )
 """The shape of a violation with the rows around it.
 
-`bad` is the index of the violating row. `bytes` holds pairs of an event's number and the bytes after it; `trigger` and
-`target` come from the last event before it that has them.
+`bad` is the index of the violating row, and `needed` the number of first columns that the verdict needs. `bytes` holds
+pairs of an event's number and the bytes after it. `trigger` and `target` come from the last event up to it that has
+them, `limit` from the last CONFIG.
 """
 
 SHAPES: Final = {
@@ -161,12 +165,17 @@ SHAPES: Final = {
     "audit": strict_json.object_shape(
         {
             "rules": strict_json.mapping_shape(strict_json.TEXT),
+            "violations": strict_json.COUNT,
             "shown": strict_json.list_shape(VIOLATION_SHAPE),
             WITHOUT_ROWS: strict_json.TEXTS,
+            "violation_counts": strict_json.mapping_shape(strict_json.mapping_shape(strict_json.COUNT)),
+            "brokers": strict_json.mapping_shape(strict_json.mapping_shape(strict_json.TEXT)),
+            "notes": strict_json.TEXTS,
             **METADATA_SHAPE,
         },
         "shown",
         WITHOUT_ROWS,
+        *("violation_counts", "brokers", "notes"),
         *METADATA_SHAPE,
     ),
     "a part that was skipped": strict_json.object_shape(
