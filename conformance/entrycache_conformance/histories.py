@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import levels, report, shrink
 from entrycache_conformance.failure import FailingHistory, Failure, Schedules, build_history_table
-from entrycache_conformance.minimize import minimize_items
+from entrycache_conformance.generate import minimize_items
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import History, write_history
 from entrycache_protocol.declaration import Declaration

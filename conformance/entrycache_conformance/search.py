@@ -250,7 +250,7 @@ def _raw_failure(
 class _HypothesisBody:
     """The test body that Hypothesis runs, and the last failure that it saw.
 
-    If the search goes on behind failures, `failures` holds them: they are shortened when Hypothesis has ended, because the
+    If the search goes on behind failures, `failures` holds them. They are shortened when Hypothesis has ended, because
     shortening uses Hypothesis too.
     """
 

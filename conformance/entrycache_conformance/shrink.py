@@ -24,6 +24,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, generate, search
+from entrycache_conformance.generate import lower_counts, minimize_items, minimize_steps, shrink_case
 from entrycache_conformance.judge import (
     CommandStopped,
     Coverage,
@@ -33,11 +34,17 @@ from entrycache_conformance.judge import (
     play_under_hypothesis,
     run_reference,
 )
-from entrycache_conformance.minimize import lower_counts, minimize_items, minimize_steps, shrink_case
-from entrycache_conformance.subjects.wrappers import SubjectWrapper
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
-from entrycache_protocol.subject import Difference, FailedRun, FailingCase, FailureKind, RunResult, TestedSubject
+from entrycache_protocol.subject import (
+    Difference,
+    FailedRun,
+    FailingCase,
+    FailureKind,
+    RunResult,
+    SubjectWrapper,
+    TestedSubject,
+)
 from entrycache_reference.rules import Rule
 
 OTHER_SEEDS: Final = 3

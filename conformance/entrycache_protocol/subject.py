@@ -400,3 +400,48 @@ class InProcessSubject(TestedSubject):
 def open_local_subject(name: str, system: AnySystem, own: LocalSubject) -> InProcessSubject:
     """Return a local subject under a name."""
     return InProcessSubject(name, system, own.open, own.offer, own.open_shared)
+
+
+class SubjectWrapper(TestedSubject):
+    """A subject that does what the subject behind it does."""
+
+    def __init__(self, subject: TestedSubject) -> None:
+        self.subject = subject
+
+    @property
+    def name(self) -> str:
+        """The name in reports."""
+        return self.subject.name
+
+    @property
+    def declaration(self) -> Declaration:
+        """The declaration of the subject."""
+        return self.subject.declaration
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers, one per case, in order."""
+        return self.subject.play(cases)
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """Return the answers, one per history, in order."""
+        return self.subject.play_histories(histories)
+
+    def restart(self) -> bool:
+        """Make the next run start a fresh process. Return whether the subject has one."""
+        return self.subject.restart()
+
+    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
+        """Return the runs that the process of this very run had played before it."""
+        return self.subject.earlier_runs(case)
+
+    def limit_time(self, seconds: float) -> AbstractContextManager[None]:
+        """Let a run inside the block take at most `seconds`, and try none again."""
+        return self.subject.limit_time(seconds)
+
+    def waives(self, failing: FailingCase) -> bool:
+        """Return whether this failure does not count, because it is known or has been reported."""
+        return self.subject.waives(failing)
+
+    def close(self) -> None:
+        """Close the subject."""
+        self.subject.close()

@@ -8,7 +8,6 @@ checks every message against its JSON Schema. It is slow and meant for the autho
 
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -17,52 +16,7 @@ from entrycache_protocol.case import Case, History, case_to_json, config_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import case_schema, history_schema
-from entrycache_protocol.subject import Answer, FailingCase, HistoryAnswer, HistoryResult, RunResult, TestedSubject
-
-
-class SubjectWrapper(TestedSubject):
-    """A subject that does what the subject behind it does."""
-
-    def __init__(self, subject: TestedSubject) -> None:
-        self.subject = subject
-
-    @property
-    def name(self) -> str:
-        """The name in reports."""
-        return self.subject.name
-
-    @property
-    def declaration(self) -> Declaration:
-        """The declaration of the subject."""
-        return self.subject.declaration
-
-    def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the answers, one per case, in order."""
-        return self.subject.play(cases)
-
-    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """Return the answers, one per history, in order."""
-        return self.subject.play_histories(histories)
-
-    def restart(self) -> bool:
-        """Make the next run start a fresh process. Return whether the subject has one."""
-        return self.subject.restart()
-
-    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
-        """Return the runs that the process of this very run had played before it."""
-        return self.subject.earlier_runs(case)
-
-    def limit_time(self, seconds: float) -> AbstractContextManager[None]:
-        """Let a run inside the block take at most `seconds`, and try none again."""
-        return self.subject.limit_time(seconds)
-
-    def waives(self, failing: FailingCase) -> bool:
-        """Return whether this failure does not count, because it is known or has been reported."""
-        return self.subject.waives(failing)
-
-    def close(self) -> None:
-        """Close the subject."""
-        self.subject.close()
+from entrycache_protocol.subject import Answer, HistoryAnswer, HistoryResult, RunResult, SubjectWrapper, TestedSubject
 
 
 class NarrowedSubject(SubjectWrapper):
