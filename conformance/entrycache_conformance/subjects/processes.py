@@ -226,6 +226,8 @@ class SubjectLog:
         self._file: IO[bytes] | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink() and not files.is_written_directly(path):
+                path.unlink()  # its target stays as it was
             self._file = path.open("wb", buffering=0)
         except OSError as error:
             raise errors.WriteError(f"cannot write {path}: {files.describe_os_error(error)}") from None
@@ -408,16 +410,21 @@ class ChildProcess:
             self._move(0)
         return self._log.thrown
 
-    def stop(self) -> None:
-        """Ask the process to end, then kill it with everything that it has started."""
+    def stop(self) -> bytes:
+        """Ask the process to end, then kill it with everything that it has started.
+
+        Return the first unread line of its output, or the beginning of one; empty if there is none.
+        """
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
         with contextlib.suppress(errors.BrokenSubject, subprocess.TimeoutExpired):
             while not self._ended and (left := end - time.monotonic()) > 0:
                 self._move(left)
-                self._lines.clear()
+                while len(self._lines) > 1:
+                    self._lines.pop()
             self._process.wait(timeout=max(0.0, end - time.monotonic()))
         self.kill()
+        return self._lines[0] if self._lines else b"".join(self._part)
 
     def kill(self) -> None:
         """Kill the process and everything that it has started."""
