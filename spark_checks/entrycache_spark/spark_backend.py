@@ -65,7 +65,7 @@ def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = N
     )
     for name, value in {**_SETTINGS, **heap, **(settings or {})}.items():
         builder = builder.config(name, value)
-    logging.getLogger().addFilter(is_worth_logging)  # before it starts: one that waits for its master is stopped too
+    silence_py4j()  # before it starts: one that waits for its master is stopped too
     try:
         session = builder.getOrCreate()
     except Exception as error:
@@ -75,9 +75,19 @@ def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = N
     return session
 
 
+PY4J_LOGGERS: Final = ("", "py4j.java_gateway", "py4j.clientserver")
+"""The loggers to which py4j writes; "" is the root."""
+
+
+def silence_py4j() -> None:
+    """Leave py4j's tracebacks out of the log: it logs each error that it also raises, and those of a closed JVM."""
+    for name in PY4J_LOGGERS:
+        logging.getLogger(name).addFilter(is_worth_logging)
+
+
 def is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return False for py4j's traceback about a command that was interrupted while it waited for the JVM."""
-    return record.msg != "KeyboardInterrupt while sending command."
+    """Return False for a traceback that py4j logs, such as that of a command that a signal interrupts."""
+    return record.exc_info is None or "py4j" not in Path(record.pathname).parts
 
 
 def is_local_master(master: str) -> bool:
