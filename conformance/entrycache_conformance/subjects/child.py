@@ -310,12 +310,13 @@ class Child:
         """End the process.
 
         Raises:
-            BrokenSubject: all requests have their answers, and the subject has written more.
+            BrokenSubject: all requests have their answers, and the subject has written more before it is stopped.
         """
         if self._process is not None:
-            rest = self._process.stop()
+            rest = b"" if self._unanswered else self._process.read_unrequested()
+            self._process.stop()
             self._process = None
-            if rest and not self._unanswered:
+            if rest:
                 raise BrokenSubject(
                     f"the subject wrote a line after the answer to the last request: {quote_line(rest)}"
                 )

@@ -262,7 +262,7 @@ STOP_SECONDS: Final = 0.5
 """The time that a process may take to end after a stop request."""
 
 LAST_WORDS_SECONDS: Final = 0.1
-"""The time to wait for the last words of a failing process on stderr."""
+"""The time to wait for the last words of a process: on stderr if it fails, and on stdout before it is stopped."""
 
 
 class ChildProcess:
@@ -410,21 +410,24 @@ class ChildProcess:
             self._move(0)
         return self._log.thrown
 
-    def stop(self) -> bytes:
-        """Ask the process to end, then kill it with everything that it has started.
+    def read_unrequested(self) -> bytes:
+        """Wait a moment for output that answers nothing; return its first line, or the beginning of one."""
+        end = time.monotonic() + LAST_WORDS_SECONDS
+        with contextlib.suppress(errors.BrokenSubject):
+            while not (self._lines or self._ended) and (left := end - time.monotonic()) > 0:
+                self._move(left)
+        return self._lines[0] if self._lines else b"".join(self._part)
 
-        Return the first unread line of its output, or the beginning of one; empty if there is none.
-        """
+    def stop(self) -> None:
+        """Ask the process to end, then kill it with everything that it has started."""
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
         with contextlib.suppress(errors.BrokenSubject, subprocess.TimeoutExpired):
             while not self._ended and (left := end - time.monotonic()) > 0:
                 self._move(left)
-                while len(self._lines) > 1:
-                    self._lines.pop()
+                self._lines.clear()
             self._process.wait(timeout=max(0.0, end - time.monotonic()))
         self.kill()
-        return self._lines[0] if self._lines else b"".join(self._part)
 
     def kill(self) -> None:
         """Kill the process and everything that it has started."""
