@@ -59,7 +59,7 @@ class _Console(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the segments of what is printed, each escaped; fit a table to the width."""
-        if isinstance(renderable, Table) and renderable.columns:
+        if isinstance(renderable, Table) and renderable.columns and renderable.box is not None:  # a grid is no table
             renderable = _fit_table(self, renderable, options or self.options)
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=escape(segment.text))
