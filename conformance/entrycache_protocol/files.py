@@ -191,7 +191,7 @@ SPECIAL_FILES: Final = {
     stat.S_IFBLK: "it is a device",
     stat.S_IFREG: "it has content and no size, as files below /proc",
 }
-"""Why a path cannot be read, by its kind. A file without a size is made up while it is read, perhaps without an end."""
+"""The reasons why a path cannot be read, by its kind. A file below /proc may have no end."""
 
 
 WOULD_WAIT: Final = "a reader would have to wait; expected a file"
