@@ -120,6 +120,8 @@ def test_no_java_is_one_line(violating: Path, tmp_path: Path, monkeypatch: pytes
 
 def test_a_stopped_command_leaves_no_traceback_of_py4j(caplog: pytest.LogCaptureFixture) -> None:
     """As when the JVM ends with the command: py4j logs its errors to loggers of its own and to the root."""
+    for name in PY4J_LOGGERS:
+        logging.getLogger(name).removeFilter(is_worth_logging)
     jvm, listens = socket.socket(), socket.create_server(("127.0.0.1", 0))
     jvm.connect(listens.getsockname())
     jvm.close()
@@ -158,4 +160,4 @@ def test_a_command_stopped_while_spark_starts_leaves_no_traceback(monkeypatch: p
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(SparkSession.Builder, "getOrCreate", starts)
     with pytest.raises(KeyboardInterrupt):
-        get_session("spark://nowhere:7077")
+        get_session("yarn")

@@ -63,12 +63,12 @@ def test_a_master_beside_the_remote_is_refused(trace: Path, monkeypatch: pytest.
 
 
 def test_the_remote_replaces_the_default_master(monkeypatch: pytest.MonkeyPatch, trace: Path) -> None:
-    asked: list[str] = []
+    urls: list[str] = []
     session = SimpleNamespace(range=lambda rows: SimpleNamespace(count=lambda: rows))
 
     class Builder:
         def remote(self, url: str) -> Builder:
-            asked.append(url)
+            urls.append(url)
             return self
 
         def getOrCreate(self) -> Any:
@@ -79,7 +79,7 @@ def test_the_remote_replaces_the_default_master(monkeypatch: pytest.MonkeyPatch,
         url = f"sc://127.0.0.1:{listener.getsockname()[1]}"
         monkeypatch.setenv("SPARK_REMOTE", url)
         assert spark_backend.get_session() is session
-    assert asked == [url]
+    assert urls == [url]
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_what_a_worker_lacks_is_one_line(text: str, kind: type[Exception], said:
 
 def test_a_relative_path_is_absolute_where_a_task_reads_it(trace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(trace.parent)
-    seen: list[Path] = []
+    paths: list[Path] = []
 
     def group(groups: list[tasks.TaskGroup], question: tasks.AuditRequest) -> Any:
-        seen.extend(part.path for group in groups for part in group.parts)
+        paths.extend(part.path for group in groups for part in group.parts)
         raise KeyError
 
     monkeypatch.setattr(tasks, "group_task", group)
@@ -117,5 +117,5 @@ def test_a_relative_path_is_absolute_where_a_task_reads_it(trace: Path, monkeypa
     request = tasks.AuditRequest(None, (), witnesses=True)  # type: ignore[arg-type]
     with pytest.raises(KeyError):
         tasks.evaluate_in_tasks(spark, list_parts(Path(trace.name)), request)  # type: ignore[arg-type]
-    assert seen
-    assert all(path.is_absolute() and path.parents[1].samefile(trace) for path in seen)
+    assert paths
+    assert all(path.is_absolute() and path.parents[1].samefile(trace) for path in paths)
