@@ -49,22 +49,24 @@ def print_audit(
     out.print(table)
     for violation in result.violations[:10]:
         place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-        out.print(escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+        out.print(
+            escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"), soft_wrap=True
+        )
     if trace is not None:
         for violation in result.violations[:SHOWN_WITH_ROWS]:
             out.print(rows_table(trace, violation))
     for note in result.notes[:5]:
-        out.print(escape_unprintable(f"not decided: {note}"))
+        out.print(escape_unprintable(f"not decided: {note}"), soft_wrap=True)
     for line in complete_brokers(result):
-        out.print(escape_unprintable(line))
+        out.print(escape_unprintable(line), soft_wrap=True)
     for difference in result.differences[:5]:
-        out.print(escape_unprintable(f"differs from the rows before it: {difference}"))
+        out.print(escape_unprintable(f"differs from the rows before it: {difference}"), soft_wrap=True)
     if result.judged is not None:
         out.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     if result.without_rows:
-        out.print(escape_unprintable(f"{missing_rows_message(result)}; nothing of them was checked"))
+        out.print(escape_unprintable(f"{missing_rows_message(result)}; nothing of them was checked"), soft_wrap=True)
     by = f" by {result.evaluator}" if result.evaluator else ""
-    out.print(escape_unprintable(f"{result.rows} events{by}; {headline(result, where)}"))
+    out.print(escape_unprintable(f"{result.rows} events{by}; {headline(result, where)}"), soft_wrap=True)
 
 
 def headline(result: AuditResult, where: str) -> str:

@@ -15,9 +15,16 @@ from entrycache_conformance.subjects.processes import ChildProcess, StderrListen
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError, escape_unprintable, shorten
+from entrycache_protocol.errors import (
+    BrokenSubject,
+    MissingPrerequisite,
+    RestartError,
+    UsageError,
+    escape_unprintable,
+    shorten,
+)
 from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
-from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
+from entrycache_protocol.wire import START, encode_request, parse_line, quote_line, read_answer
 
 MAX_RUNS: Final = 4_000
 """The number of runs that are remembered."""
@@ -118,6 +125,7 @@ class Child(TestedSubject):
     def _start(self) -> Declaration:
         self._process = ChildProcess(self._argv, self._on_stderr)
         self.runs.begin()
+        self._unanswered = 0
         self._process.send(START)
         try:
             line = self._process.receive(self._start_seconds)
@@ -146,6 +154,11 @@ class Child(TestedSubject):
             declared = self._start()
         except BrokenSubject as error:
             raise RestartError(f"the subject could be started once, and not again: {error}") from None
+        except UsageError as error:
+            if self._process is None:
+                raise RestartError(f"the subject could be started once, and not again: {error}") from None
+            self._drop()
+            raise BrokenSubject(f"the subject was started again, and declares something else: {error}") from None
         if replace(declared, implementation=self._declaration.implementation) != self._declaration:
             self._drop()
             raise BrokenSubject("the subject was started again, and declares something else than at first")
@@ -223,6 +236,7 @@ class Child(TestedSubject):
         assert process is not None
         first = self._identity
         self._identity += len(batch)
+        self._unanswered = len(batch)
         answers: list[Any] = []
         try:
             for index, case in enumerate(batch):
@@ -237,6 +251,7 @@ class Child(TestedSubject):
                     self._drop()
                     return answers, failed
                 answer = read_answer(parse_line(line), case, first + index, self._declaration)
+                self._unanswered -= 1
                 if isinstance(answer, FailedRun):
                     answer = answer if answer.log else answer._replace(log=process.thrown())
                     if index + 1 < len(batch):
@@ -274,6 +289,7 @@ class Child(TestedSubject):
             self._start_again()
         assert self._process is not None
         self._process.send(line)
+        self._unanswered += 1
         self._process.push()
 
     def receive(self) -> dict[str, Any]:
@@ -288,6 +304,7 @@ class Child(TestedSubject):
             if isinstance(line, FailureKind):
                 note = self._process.exit_note() if line is FailureKind.DEATH else f"{self._run_seconds:g} s"
                 raise BrokenSubject(f"{self._name}: {line.value} ({note})")
+            self._unanswered -= 1
             return parse_line(line)
         except BrokenSubject as error:
             broken = self._broken(error)
@@ -295,7 +312,16 @@ class Child(TestedSubject):
             raise broken from None
 
     def close(self) -> None:
-        """End the process."""
+        """End the process.
+
+        Raises:
+            BrokenSubject: all requests have their answers, and the subject has written more before it is stopped.
+        """
         if self._process is not None:
+            rest = b"" if self._unanswered else self._process.read_unrequested()
             self._process.stop()
             self._process = None
+            if rest:
+                raise BrokenSubject(
+                    f"the subject wrote a line after the answer to the last request: {quote_line(rest)}"
+                )
