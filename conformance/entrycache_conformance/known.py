@@ -25,7 +25,7 @@ from entrycache_conformance import explain, resolve
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.judge import judge_case
-from entrycache_conformance.report import RuleReport, RunReport
+from entrycache_conformance.report import Exemption, RuleReport, RunReport
 from entrycache_conformance.run import Notify, Options, conform
 from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_conformance.systems import SYSTEMS
@@ -363,7 +363,13 @@ def conform_with_known(
     per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
     broken = {one.rule for one, count in zip(checked, per_entry, strict=True) if count}
     levels = {name: replace(level, rules=_past_known(level.rules, broken)) for name, level in report.levels.items()}
-    return KnownReport(replace(report, levels=levels), checked, per_entry)
+    exceptions = tuple(
+        Exemption("known failure", one.rule, " ".join(filter(None, (one.entry.reason, one.entry.issue))))
+        for one in checked
+        if one.state is EntryState.FAILS
+    )
+    report = replace(report, levels=levels, exceptions=report.exceptions + exceptions)
+    return KnownReport(report, checked, per_entry)
 
 
 def _past_known(rules: Mapping[str, RuleReport], broken: set[str]) -> dict[str, RuleReport]:

@@ -11,8 +11,8 @@ together.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrycache_conformance.failure import FAILURE_SHAPE as FAILURE
@@ -23,6 +23,7 @@ from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, mapp
 
 if TYPE_CHECKING:
     from entrycache_conformance.judge import Coverage
+    from entrycache_protocol.declaration import Declaration
     from entrycache_protocol.subject import TestedSubject
     from entrycache_reference.rules import Rule
 
@@ -33,6 +34,18 @@ def rule_order(rule: str) -> tuple[str, int]:
     """Return the sort key of a rule: its family by name, then its number."""
     family, _, number = rule.rpartition("-")
     return family, int(number)
+
+
+class Exemption(NamedTuple):
+    """Something that the verdict of a run does not cover: its kind, its name, and the reason."""
+
+    kind: str
+    what: str
+    reason: str
+
+
+WITH_EXCEPTIONS: Final = "conforms, with exceptions"
+"""The word for a subject that conforms apart from what its exemptions leave out."""
 
 
 class Skip(NamedTuple):
@@ -130,7 +143,8 @@ class RunReport:
     """The report of a run of one subject; `source` is what the subject says of its own sources.
 
     `rules` and `cells` count how often each rule and each decision-table entry was exercised. `about` is None if the
-    caller has not added the metadata.
+    caller has not added the metadata. `exceptions` are what the subject declares or the user asked for, and so limits
+    the verdict; `skipped` is what the run could not check. `given` is the subject as the command line names it.
     """
 
     subject: str
@@ -142,6 +156,8 @@ class RunReport:
     failures: tuple[Failure, ...]
     skipped: tuple[Skip, ...]
     about: RunMetadata | None = None
+    exceptions: tuple[Exemption, ...] = ()
+    given: str = ""
 
     def merged_with(self, later: RunReport) -> RunReport:
         """Return both rounds as one report: a level is judged by the first round that got through it."""
@@ -164,6 +180,12 @@ class RunReport:
         """The verdict of all levels."""
         return errors.combine_verdicts(level.verdict for level in self.levels.values())
 
+    @property
+    def headline(self) -> str:
+        """The verdict in words: a subject with exceptions does not simply conform."""
+        limited = self.verdict is Verdict.CONFORMS and (self.exceptions or self.skipped)
+        return WITH_EXCEPTIONS if limited else self.verdict.value
+
     def to_json(self) -> dict[str, Any]:
         """Return what `--json` prints."""
         return {
@@ -177,6 +199,8 @@ class RunReport:
             "cells": dict(self.cells),
             "failures": [failure.to_json() for failure in self.failures],
             "skipped": [skip._asdict() for skip in self.skipped],
+            "exceptions": [one._asdict() for one in self.exceptions],
+            **({"given": self.given} if self.given else {}),
             **({} if self.about is None else self.about.to_json()),
         }
 
@@ -193,6 +217,8 @@ class RunReport:
             tuple(Failure.from_json(failure) for failure in value.get("failures", ())),
             tuple(Skip(skip["what"], skip["reason"]) for skip in value.get("skipped", ())),
             _read_metadata(value),
+            tuple(_read_exemptions(value)),
+            value.get("given", ""),
         )
 
 
@@ -221,10 +247,12 @@ REPORT_SHAPE: Final = object_shape(
         "cells": mapping_shape(COUNT),
         "failures": list_shape(FAILURE),
         "skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT})),
+        "given": TEXT,
+        "exceptions": list_shape(object_shape({"kind": TEXT, "what": TEXT, "reason": TEXT})),
         "known": list_shape(object_shape(dict.fromkeys(("rule", "state", "reason", "issue"), TEXT))),
         **METADATA_SHAPE,
     },
-    *("rules", "cells", "failures", "skipped", "known", *METADATA_SHAPE),
+    *("rules", "cells", "failures", "skipped", "exceptions", "given", "known", *METADATA_SHAPE),
 )
 """The JSON Schema of what `RunReport.from_json` reads."""
 
@@ -234,6 +262,23 @@ def _read_metadata(value: Mapping[str, Any]) -> RunMetadata | None:
     if not value.keys() >= {"seed", "profile", "engine", "versions"}:
         return None
     return RunMetadata(value["seed"], value["profile"], value["engine"], value["versions"], value.get("seconds"))
+
+
+def _read_exemptions(value: Mapping[str, Any]) -> Iterator[Exemption]:
+    """Yield the exceptions of a result; an older one has them under its levels and known failures."""
+    if "exceptions" in value:
+        yield from (Exemption(one["kind"], one["what"], one["reason"]) for one in value["exceptions"])
+        return
+    for name, level in value["levels"].items():
+        if level["missing"]:
+            yield _not_offered(name, level["missing"])
+    for entry in value.get("known", ()):
+        if entry["state"] == "fails as known":
+            yield Exemption("known failure", entry["rule"], " ".join(filter(None, (entry["reason"], entry["issue"]))))
+
+
+def _not_offered(level: str, ops: Sequence[str]) -> Exemption:
+    return Exemption("not offered", ", ".join(ops), f"the subject lacks these operations of {level}")
 
 
 def _read_fields(kind: Any, value: Mapping[str, Any]) -> Any:
@@ -272,7 +317,33 @@ def build_report(
         cells={cell: coverage.cells.get(cell, 0) for cell in laws.cells},
         failures=tuple(failure for part in parts.values() for failure in part.failures),
         skipped=tuple(skipped),
+        exceptions=tuple(_exemptions(declaration, {level: part.level for level, part in parts.items()})),
     )
+
+
+def _exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> Iterator[Exemption]:
+    """Yield what a subject declares of itself that makes a run check less than the whole specification."""
+    groups = {
+        "limit": ("limits", declaration.limits, type(declaration.limits)()),
+        "variant": ("variants", declaration.variants, declaration.system.model.variants()),
+    }
+    for kind, (key, values, defaults) in groups.items():
+        for name in () if values is None else [one.name for one in fields(values)]:
+            value = getattr(values, name)
+            if value != getattr(defaults, name) and name not in CAPABILITIES:
+                what = f"{key}.{name}"
+                finding = declaration.findings.get(what)
+                reason = "the subject declares it" if finding is None else f"it waives the finding {finding}"
+                yield Exemption(kind, f"{what} = {getattr(value, 'value', value)}", reason)
+    for name, value in sorted(declaration.fixed.items()):
+        yield Exemption("fixed setting", f"{name} = {value}", "the subject has no other value of it")
+    for name, level in levels.items():
+        if level.missing:
+            yield _not_offered(name, level.missing)
+
+
+CAPABILITIES: Final = ("threads",)
+"""Limits whose default is the narrowest: another value lets a run check more."""
 
 
 def build_partial_report(

@@ -45,7 +45,8 @@ def test_a_rule_at_a_level_is_a_test_and_its_failure_is_the_table(
 ) -> None:
     result = author.runpytest_inprocess(*OPTIONS)
     counts = result.parseoutcomes()
-    assert (counts["failed"], counts["passed"]) == (1, 1)
+    assert counts["failed"] == 1
+    assert counts["passed"] > 1
     out = result.stdout.str()
     assert "FAILED entrycache::range::R-READ-3" in out
     assert "PASSED entrycache::range::R-LIVENESS-2" in out

@@ -418,7 +418,10 @@ def _print_briefly(report: RunReport) -> None:
             soft_wrap=True,
         )
     levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
-    out.print(escape_unprintable(f"{report.subject}: {report.verdict.value} ({levels})"), soft_wrap=True)
+    exceptions = [f"{one.kind} {one.what}" for one in report.exceptions]
+    exceptions += [f"{len(report.skipped)} skipped"] if report.skipped else []
+    rest = f"; except {'; '.join(exceptions)}" if exceptions else ""
+    out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 
 
 def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], Result]) -> Result:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_cli.plugin import NODE_PREFIX
+from entrycache_cli.plugin import EXCEPTION, NODE_PREFIX
 
 OPTIONS: Final = {
     "subject": "Hold SUBJECT to the rules, a test a rule and level: a name, or MODULE:CLASS of a Subject.",
@@ -57,11 +57,13 @@ class DecidedTests:
         self.ran = 0
         self.decided = 0
         self.failed_session = False
+        self.exceptions: dict[str, None] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the report of a test of the subject; a known failure that still fails is decided too."""
         if report.nodeid.startswith(NODE_PREFIX) and report.when == "call":
             self.ran += 1
+            self.exceptions |= {str(text): None for name, text in report.user_properties if name == EXCEPTION}
             self.decided += not report.skipped or hasattr(report, "wasxfail")
 
     @pytest.hookimpl(tryfirst=True)
@@ -72,7 +74,9 @@ class DecidedTests:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say in one line why the session fails."""
+        """Say what the verdicts do not cover, and why the session fails."""
+        for line in self.exceptions:
+            terminalreporter.write_line(f"entrycache: conforms at best with an exception: {line}")
         if self.failed_session:
             line = f"entrycache: nothing was checked: all {self.ran} tests of the subject were skipped; see -rs"
             terminalreporter.write_line(line, red=True)

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from entrycache_cli.commands.options import definition_for
-from entrycache_cli.plugin import NODE_PREFIX
+from entrycache_cli.plugin import EXCEPTION, NODE_PREFIX
 from entrycache_cli.report import content, run_text, terminal
 from entrycache_conformance import resolve, run
 from entrycache_conformance.check import check
@@ -197,6 +197,7 @@ class RuleTest(OwnTest):
         """Pass if the rule conforms, and skip the test if the rule was not decided."""
         known_report = self.running.report(self.levels())
         report = known_report.report
+        self.user_properties += [(EXCEPTION, line) for line in content.exception_lines(report)]
         level = report.levels[self.level]
         level_rule = level.rules.get(self.name)
         if level_rule is not None and level_rule.verdict is errors.Verdict.VIOLATES:

@@ -5,7 +5,9 @@ text. `run_metadata` collects seed, profile and versions of a run, `add_metadata
 with the command that replays each failure, and `read_provenance` reads them back from a result for every format.
 """
 
+import hashlib
 import json
+import os
 import platform
 import re
 import shlex
@@ -13,10 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import distributions, version
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.report import SCHEMA, RunMetadata, RunReport
+from entrycache_conformance.report import SCHEMA, Exemption, RunMetadata, RunReport
 from entrycache_conformance.resolve import SubjectChoice
 from entrycache_protocol import codec, errors
 from entrycache_protocol.subject import TestedSubject
@@ -190,9 +193,34 @@ def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_se
 
 
 def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice) -> RunReport:
-    """Return the report with its metadata, and with the command that replays each failure."""
+    """Return the report with its metadata and the command that replays each failure.
+
+    It also gets the name as the user gave it, and a class path as an exception.
+    """
     failures = tuple(replace(failure, replay=replay_command(failure, choice)) for failure in report.failures)
-    return replace(report, about=metadata, failures=failures)
+    replaced = tuple(
+        Exemption("class path", Path(entry).name, f"its classes come first: SHA-256 {_hash_classes(Path(entry))}")
+        for entry in (choice.classpath or "").split(os.pathsep)
+        if entry
+    )
+    exceptions = replaced + report.exceptions
+    given = choice.name or choice.command or ""
+    return replace(report, about=metadata, failures=failures, exceptions=exceptions, given=given)
+
+
+def _hash_classes(path: Path) -> str:
+    """Return the hash of a jar, or of all class files of a folder with their names."""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    whole = hashlib.sha256()
+    for file in sorted(path.rglob("*.class")):
+        whole.update(f"{file.relative_to(path).as_posix()} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return whole.hexdigest()
+
+
+def exception_lines(report: RunReport) -> list[str]:
+    """Return what the verdict does not cover, one line each; what was skipped is not among it."""
+    return [f"{one.kind}: {one.what} ({one.reason})" for one in report.exceptions]
 
 
 def replay_command(failure: Failure, choice: SubjectChoice) -> str:

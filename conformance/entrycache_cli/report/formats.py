@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrycache_cli.report import content, html, junit
 from entrycache_cli.report.results import all_verdict_lines, result_kind
-from entrycache_conformance.report import RunReport
+from entrycache_conformance.report import WITH_EXCEPTIONS, RunReport
 from entrycache_protocol import errors
 from entrycache_protocol.errors import Verdict, escape_unprintable
 
@@ -21,10 +21,16 @@ BADGE_MESSAGES: Final = {
 }
 """The text and the colour of a badge by verdict."""
 
+BADGE_WITH_EXCEPTIONS: Final = (WITH_EXCEPTIONS, "yellowgreen")
+"""The text and the colour if everything conforms, but some verdict has exceptions."""
+
 
 def render_badge(results: list[dict[str, Any]]) -> str:
     """Return the JSON of a badge endpoint."""
-    message, colour = BADGE_MESSAGES[errors.combine_verdicts(line.held for line in all_verdict_lines(results))]
+    verdict = errors.combine_verdicts(line.held for line in all_verdict_lines(results))
+    runs = [RunReport.from_json(result) for result in results if result_kind(result, "a result") == "conform"]
+    limited = verdict is Verdict.CONFORMS and any(run.headline == WITH_EXCEPTIONS for run in runs)
+    message, colour = BADGE_WITH_EXCEPTIONS if limited else BADGE_MESSAGES[verdict]
     return json.dumps({"schemaVersion": 1, "label": "entrycache", "message": message, "color": colour}) + "\n"
 
 
@@ -44,16 +50,27 @@ def _of_result(result: dict[str, Any]) -> list[str]:
     """Return the section of a result: subject, provenance, and each failure; return [] if there are none."""
     provenance = content.read_provenance(result)
     how = ", ".join(content.provenance_texts(provenance, ["system"]))
-    failures = (
-        content.deduplicate(RunReport.from_json(result).failures)
-        if result_kind(result, "a result") == "conform"
-        else ()
-    )
+    report = RunReport.from_json(result) if result_kind(result, "a result") == "conform" else None
+    failures = () if report is None else content.deduplicate(report.failures)
     if not how and not failures:
         return []
     names = [name for name in (str(result.get("subject", "")), provenance.keys.get("system", "")) if name]
     head = [f"## {', '.join(map(_in_a_cell, names))}"] if names else []
-    return [*head, *([_in_a_cell(how)] if how else []), *(part for one in failures for part in _of_failure(one))]
+    verdict = [] if report is None else [_of_exceptions(report)]
+    return [
+        *head,
+        *([_in_a_cell(how)] if how else []),
+        *verdict,
+        *(part for one in failures for part in _of_failure(one)),
+    ]
+
+
+def _of_exceptions(report: RunReport) -> str:
+    """Return the verdict of a run and what it does not cover, as a paragraph and a list."""
+    lines = [*content.exception_lines(report), *(f"skipped: {skip.what} ({skip.reason})" for skip in report.skipped)]
+    return "\n\n".join(
+        [f"Verdict: {report.headline}", *(["\n".join(f"- {_in_a_cell(line)}" for line in lines)] if lines else [])]
+    )
 
 
 def _of_failure(distinct: content.DistinctFailure) -> list[str]:

@@ -19,9 +19,8 @@ from typing import Any, Final
 
 from entrycache_cli.report import content, differences
 from entrycache_cli.report.results import WITHOUT_ROWS, Line, all_verdict_lines, result_kind, verdict_lines
-from entrycache_conformance.known import EntryState
 from entrycache_conformance.levels import CONCURRENT_LEVEL
-from entrycache_conformance.report import RunReport, rule_order
+from entrycache_conformance.report import WITH_EXCEPTIONS, RunReport, rule_order
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import case, errors, system
 from entrycache_protocol.errors import Verdict, escape_unprintable
@@ -37,7 +36,6 @@ BROKERS_MOST: Final = 200
 
 NOT_REACHED: Final = "not reached"
 IN_PART: Final = "conforms in part"
-EXCEPT: Final = "conforms, with exceptions"
 
 SCRIPTS: Final = ("draw.js", "page.js")
 
@@ -65,7 +63,7 @@ def render_html(results: list[dict[str, Any]]) -> str:
     data = _page_data(results)
     verdict = errors.combine_verdicts(line.held for line in lines).value
     if verdict == Verdict.CONFORMS.value and any(column["exceptions"] for column in data["columns"]):
-        verdict = EXCEPT
+        verdict = WITH_EXCEPTIONS
     from jinja2 import Environment  # noqa: PLC0415 - slow to import
 
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(_file("page.html.j2"))
@@ -150,13 +148,12 @@ def _provenance(result: Mapping[str, Any], pool: TextPool) -> list[list[int]]:
 
 def _run_column(report: RunReport, result: Mapping[str, Any], failures: int, pool: TextPool) -> dict[str, Any]:
     """Return the column of a run: its levels, its exceptions, and the state of each rule."""
-    exceptions = list(_run_exceptions(report, result))
-    verdict = report.verdict.value
+    exceptions = list(_run_exceptions(report))
     rules = dict.fromkeys([*report.rules, *(rule for level in report.levels.values() for rule in level.rules)])
     return {
         "name": pool(report.subject),
         "kind": pool("run"),
-        "verdict": pool(EXCEPT if exceptions and report.verdict is Verdict.CONFORMS else verdict),
+        "verdict": pool(report.headline),
         "about": _provenance(result, pool),
         "exceptions": [[pool(text) for text in one] for one in exceptions],
         "failures": failures,
@@ -168,16 +165,11 @@ def _run_column(report: RunReport, result: Mapping[str, Any], failures: int, poo
     }
 
 
-def _run_exceptions(report: RunReport, result: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _run_exceptions(report: RunReport) -> Iterator[tuple[str, str, str]]:
     """Yield what the verdict of a run does not cover: its kind, its name, and the reason."""
+    yield from report.exceptions
     for skip in report.skipped:
         yield "waived" if skip.reason.startswith("waived by ") else "skipped", skip.what, skip.reason
-    for name, level in report.levels.items():
-        if level.missing:
-            yield "not offered", ", ".join(level.missing), f"operations that the subject lacks at level {name}"
-    for entry in result.get("known", ()):
-        if entry["state"] == EntryState.FAILS.value:
-            yield "known failure", entry["rule"], " ".join(filter(None, (entry["reason"], entry["issue"])))
 
 
 def _rule_cell(report: RunReport, rule: str, pool: TextPool) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
 from entrycache_cli.report import content
-from entrycache_cli.report.content import DistinctFailure, deduplicate, failure_text, read_provenance
+from entrycache_cli.report.content import DistinctFailure, deduplicate, exception_lines, failure_text, read_provenance
 from entrycache_cli.report.results import Line, result_kind, verdict_lines
 from entrycache_conformance.report import LevelReport, RunReport
 from entrycache_protocol import codec, errors
@@ -58,6 +58,9 @@ def _properties(result: dict[str, Any]) -> dict[str, str]:
 
 def _run_suites(report: RunReport, properties: dict[str, str]) -> list[Suite]:
     distinct = deduplicate(report.failures)
+    properties = {**properties, "verdict": report.headline}
+    for index, line in enumerate(exception_lines(report), 1):
+        properties[f"exception {index}"] = line
     return [_level_suite(report, name, level, distinct, properties) for name, level in report.levels.items()]
 
 

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured_verdict
-from entrycache_conformance.report import METADATA_SHAPE, REPORT_SHAPE, RunReport
+from entrycache_conformance.report import METADATA_SHAPE, REPORT_SHAPE, WITH_EXCEPTIONS, RunReport
 from entrycache_protocol import errors, files, strict_json
 
 
@@ -227,14 +227,12 @@ def _summarize_run(result: dict[str, Any]) -> Line:
     rules = dict.fromkeys(failure.rules[0] for failure in report.failures)
     examples = sum(level.examples for level in report.levels.values())
     counts = Counter(level.verdict.value for level in report.levels.values())
-    levels = (
-        _count_verdicts(counts)
-        if len(counts) > 1
-        else f"{len(report.levels)} level{'s' if len(report.levels) > 1 else ''}"
-    )
-    exceptions = [f"{len(report.skipped)} exceptions"] if report.skipped else []
+    levels = [_count_verdicts(counts)] if len(counts) > 1 else []
+    count = len(report.exceptions) + len(report.skipped)
+    exceptions = [f"{count} exceptions"] if count else []
     what = report.subject if ":" in report.subject else f"{report.subject}, {report.system}"
-    return Line(what, "", report.verdict.value, ", ".join([*rules, levels, f"{examples} cases", *exceptions]))
+    verdict = SHORT_WORDS.get(report.headline, report.headline)
+    return Line(what, "", verdict, ", ".join([*rules, *levels, f"{examples} cases", *exceptions]))
 
 
 def _summarize_audit(result: dict[str, Any]) -> Line:
@@ -267,6 +265,9 @@ def _skipped_reasons(results: list[dict[str, Any]]) -> list[Line]:
         for reason, names in parts.items()
     ]
 
+
+SHORT_WORDS: Final = {WITH_EXCEPTIONS: "conforms, except"}
+"""The verdict in a summary, whose note counts the exceptions."""
 
 SUMMARIES: Final = {
     "a broken subject": lambda result: _broken_lines(result)[0],

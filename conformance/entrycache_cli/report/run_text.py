@@ -38,6 +38,9 @@ def print_run(report: RunReport, note: str = "") -> None:
     provenance = [] if report.about is None else [f"seed {report.about.seed}", f"profile {report.about.profile}"]
     choice = ", ".join([*provenance, *([note] if note else [])])
     out.print(f"{choice}; {_coverage_line(report)}" if choice else _coverage_line(report))
+    out.print(Text.assemble(escape_unprintable(report.subject), ": ", terminal.coloured_verdict(report.headline)))
+    for line in content.exception_lines(report):
+        out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
         out.print(f"  {escape_unprintable(f'{skip.what}: {skip.reason}')}")
@@ -45,7 +48,9 @@ def print_run(report: RunReport, note: str = "") -> None:
 
 def levels_table(report: RunReport) -> Table:
     """Return a table with one line for each level."""
-    table = Table(title=Text(f"{report.subject} beside the reference, {report.system}"), title_justify="left")
+    given = f" (given as {report.given})" if report.given not in {"", report.subject} else ""
+    title = escape_unprintable(f"{report.subject}{given} beside the reference, {report.system}")
+    table = Table(title=Text(title), title_justify="left")
     for column in ("level", "examples", "steps", "verdict", "not offered"):
         table.add_column(column, justify="right" if column in {"examples", "steps"} else "left")
     for name, level in report.levels.items():

@@ -24,7 +24,13 @@ from rich.text import Text
 
 from entrycache_protocol.errors import escape_unprintable
 
-STYLE: Final = {"conforms": "green", "violates": "red", "nothing-checked": "yellow", "inconclusive": "yellow"}
+STYLE: Final = {
+    "conforms": "green",
+    "conforms, with exceptions": "yellow",
+    "violates": "red",
+    "nothing-checked": "yellow",
+    "inconclusive": "yellow",
+}
 WIDTH: Final = 160
 """The width of tables if the output is not a terminal."""
 

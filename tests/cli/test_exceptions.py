@@ -1,0 +1,83 @@
+"""Exceptions to a verdict are beside it, in every form."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_cli.report import content, formats
+from entrycache_conformance import resolve
+from entrycache_conformance.report import WITH_EXCEPTIONS, LevelReport, RunMetadata, RunReport
+from entrycache_protocol.errors import Verdict
+from tests.support import ROOT
+from tests.support.command import run
+
+ADAPTER: Final = ROOT / "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt"
+LIMITS: Final = 'settings = ("max_size_bytes",)\n    limits = {"max_size": 100}\n    fixed = {"ttl_nanos": 7}'
+WORDS: Final = ("limits.max_size = 100", "ttl_nanos = 7")
+"""The words that each form must have."""
+
+
+@pytest.fixture
+def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the sample adapter with a limit and a fixed setting, as a module of the current folder."""
+    text = ADAPTER.read_text("utf-8").replace('settings = ("max_size_bytes",)', LIMITS)
+    (tmp_path / "limited_cache.py").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "limited_cache:MyCache"
+
+
+def test_every_form_names_the_exceptions(limited: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "conform", limited, "--level", "range", "--json")
+    result = json.loads(out)
+    assert (code, result["verdict"], result["given"]) == (0, "conforms", limited)
+    assert {one["kind"] for one in result["exceptions"]} == {"limit", "fixed setting"}
+    for name, form in formats.FORMATS.items():
+        text = form([result])
+        assert WITH_EXCEPTIONS in text, name
+        assert name == "badge" or all(word in text.replace("\\", "") for word in WORDS), name
+    assert json.loads(formats.render_badge([result]))["color"] == "yellowgreen"
+    for options in ([], ["-q"]):
+        code, out, _ = run(capsys, "conform", limited, "--level", "range", *options)
+        assert (code, f"MyCache: {WITH_EXCEPTIONS}" in out, all(word in out for word in WORDS)) == (0, True, True), out
+        assert options or f"given as {limited}" in out
+
+
+def test_the_plugin_names_the_exceptions(limited: str, tmp_path: Path) -> None:
+    options = [f"--entrycache-subject={limited}", "--entrycache-levels=range"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(tmp_path)])}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert all(word in done.stdout for word in WORDS), done.stdout
+
+
+def test_without_exceptions_a_subject_conforms(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "conform", "fast", "--level", "range", "--json")
+    result = json.loads(out)
+    assert (code, result["exceptions"]) == (0, [])
+    assert json.loads(formats.render_badge([result]))["color"] == "brightgreen"
+    assert "<title>entrycache: conforms</title>" in formats.FORMATS["html"]([result])
+
+
+def test_a_class_path_is_an_exception_with_its_hash(tmp_path: Path) -> None:
+    folder = tmp_path / "classes"
+    (folder / "a").mkdir(parents=True)
+    (folder / "a" / "B.class").write_bytes(b"one")
+    report = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(verdict=Verdict.CONFORMS)}, {}, {}, (), ())
+    choice = resolve.SubjectChoice("pulsar:4.2.4", classpath=str(folder))
+    (first,) = content.add_metadata(report, RunMetadata(0, "dev", "search", {}), choice).exceptions
+    (folder / "a" / "B.class").write_bytes(b"other")
+    (second,) = content.add_metadata(report, RunMetadata(0, "dev", "search", {}), choice).exceptions
+    assert (first.kind, first.what) == ("class path", "classes")
+    assert first.reason != second.reason
