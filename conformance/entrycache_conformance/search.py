@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance import generate
 from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis
 from entrycache_conformance.subjects.wrappers import earlier_runs
-from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
 
 BATCH: Final = 200
@@ -156,8 +156,8 @@ def _play_batch(
     """
     try:
         answers = subject.play([item.generated.case for item in batch])
-    except BrokenSubject:
-        if len(batch) == 1:
+    except BrokenSubject as error:
+        if len(batch) == 1 or isinstance(error, BrokenAdapter):
             raise
         alone = (_play_batch(subject, [item], coverage, skipped, maker) for item in batch)
         failure = next((each for each in alone if each is not None), None)

@@ -11,7 +11,7 @@ import pytest
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
-from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import RunResult
 from entrycache_protocol.wire import parse_line
 from entrycache_reference.pulsar_pip430 import Config, ops
@@ -49,3 +49,26 @@ def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
 def test_a_key_that_is_reported_twice_is_named(line: str) -> None:
     with pytest.raises(BrokenSubject, match="the key 'hit' twice in one object: "):
         parse_line(line.encode())
+
+
+BROKEN: Final = """
+import json, sys
+answers = iter(sys.argv[1:])
+for line in sys.stdin:
+    print("a log line", file=sys.stderr)
+    print(next(answers).replace("ID", str(json.loads(line).get("id"))), flush=True)
+"""
+
+OFFER: Final = '{"version": 1, "systems": {"pulsar-pip430": {"ops": ["usage"]}}}'
+
+RUN: Final = '{"id": ID, "broken": {"message": "the library is missing"}}'
+
+
+def test_a_broken_adapter_is_no_violation_and_is_not_tried_again() -> None:
+    start = '{"broken": {"message": "the library is missing"}}'
+    with pytest.raises(BrokenAdapter, match=r"^the library is missing$"):
+        Child([sys.executable, "-c", BROKEN, start])
+    case = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
+    child = Child([sys.executable, "-c", BROKEN, OFFER, RUN])
+    with pytest.raises(BrokenAdapter, match=r"^the library is missing$"):
+        child.play([case, case])

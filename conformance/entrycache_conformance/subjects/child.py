@@ -15,9 +15,16 @@ from entrycache_conformance.subjects.processes import ChildProcess, StderrListen
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, RestartError, escape_unprintable, shorten
+from entrycache_protocol.errors import (
+    BrokenAdapter,
+    BrokenSubject,
+    MissingPrerequisite,
+    RestartError,
+    escape_unprintable,
+    shorten,
+)
 from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
-from entrycache_protocol.wire import START, encode_request, parse_line, read_answer
+from entrycache_protocol.wire import START, check_adapter, encode_request, parse_line, read_answer
 
 MAX_RUNS: Final = 4_000
 """The number of runs that are remembered."""
@@ -130,6 +137,7 @@ class Child:
                     )
                 raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
             self.start_answer = parse_line(line)
+            check_adapter(self.start_answer)
             return read_declaration(self.start_answer, SYSTEMS, self._wanted)
         except (BrokenSubject, RecursionError) as error:
             broken = self._broken(error)
@@ -151,7 +159,9 @@ class Child:
             raise BrokenSubject("the subject was started again, and declares something else than at first")
 
     def _broken(self, error: Exception) -> BrokenSubject:
-        """Return the error as one line, with the last words of stderr."""
+        """Return the error as one line, with the last words of stderr; a broken adapter has said why."""
+        if isinstance(error, BrokenAdapter):
+            return error
         what = (
             "the subject answered JSON that is nested too deeply" if isinstance(error, RecursionError) else str(error)
         )
