@@ -1,4 +1,4 @@
-"""A class path on which nothing can be judged is told from an implementation that fails."""
+"""A class path on which nothing can be judged is distinguished from an implementation that fails."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Tells a class path on which nothing can be judged from an implementation that fails.
+ * Distinguishes a class path on which nothing can be judged from an implementation that fails.
  *
  * <p>An adapter that was compiled for other classes, or a library that is missing, ends a step with a linkage error. So
  * may the implementation itself, and only that is its failure. The error's first frame outside the JDK tells who needs
- * the missing part, and the jars of both tell whose fault it is.
+ * the missing part, and the jars of both sides show whose fault it is.
  */
 final class Linkage {
     /** The entry of an adapter's manifest that names the release it was built for. */
