@@ -18,7 +18,7 @@ is patched: each seeded fault has a model of its own.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -95,17 +95,28 @@ def _observe_failure(
 ) -> ObservedFailure:
     """Play the case again with state queries, else without them. If it does not fail again, use what the difference
     says.
+
+    If the case leaves out the variants that the subject declares, it is first judged with them, because the subject's
+    other answers follow them and a faulty reference must answer alike.
     """
     queries = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
-    observed = (_play_with_queries(subject, case, queries) if queries else None) or _play_with_queries(
-        subject, case, ()
-    )
-    if observed is not None:
-        return observed
+    for judged in _with_variants(case, subject.declaration):
+        for some in dict.fromkeys((queries, ())):
+            observed = _play_with_queries(subject, judged, some)
+            if observed is not None and (judged is case or observed.at // (1 + len(some)) <= difference.at):
+                return observed
     end = difference.at + 1
     answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
     cut_case = dataclasses.replace(case, steps=case.steps[:end])
     return ObservedFailure(cut_case, subject.declaration, (), steps[:end], answers, difference)
+
+
+def _with_variants(case: Case, declaration: Declaration) -> Iterator[Case]:
+    """Yield the case with the variants that the subject declares, if it has others, and then the case itself."""
+    variants = declaration.variants
+    if variants is not None and variants != case.config.variants:
+        yield dataclasses.replace(case, config=dataclasses.replace(case.config, variants=variants))
+    yield case
 
 
 def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:

@@ -71,8 +71,8 @@ Request = TypeVar("Request", Case, History)
 class Child:
     """A subject behind a command.
 
-    With `prerequisites` the command is a driver of ours, which exits with 3 or 4 if it cannot work, and says why. `on_stderr` receives
-    what the process writes to stderr. A run may take `timeout_seconds`, the start at least `start_seconds`.
+    With `prerequisites` the command is a driver of ours, which exits with 3 or 4 if it cannot work, and says why.
+    `on_stderr` receives what the process writes to stderr. A run may take `timeout_seconds`, the start at least `start_seconds`.
     """
 
     def __init__(
@@ -104,7 +104,9 @@ class Child:
             raise
         known = self._declaration.implementation
         version = f" {known['version']}" if known.get("version") else ""
-        self._name = self._given_name or shorten(escape_unprintable(f"{known.get('name', self._argv[0])}{version}"), 100)
+        self._name = self._given_name or shorten(
+            escape_unprintable(f"{known.get('name', self._argv[0])}{version}"), 100
+        )
 
     @property
     def name(self) -> str:
