@@ -21,7 +21,7 @@ from entrycache_conformance.java.releases import (
     newest_release,
     releases,
 )
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
 def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
@@ -37,7 +37,9 @@ def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
     ]
     assert list_releases(family, tmp_path)[-1] == Release(family, "10.0.0-M1", added, "commit", 25)
     (added / "release.toml").write_text('era = "commit"\njava = 25\njdk = 25\n', "utf-8")
-    with pytest.raises(TypeError, match="jdk"):
+    with pytest.raises(
+        UsageError, match=r"10\.0\.0-M1/release\.toml describes no release: .*'jdk'; expected era, java, "
+    ):
         list_releases(family, tmp_path)
 
 

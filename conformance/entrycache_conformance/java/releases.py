@@ -177,7 +177,11 @@ def require_release(subject: str) -> Release:
 
 
 def _read_release(family: Family, about: Path) -> Release:
-    return Release(family, about.parent.name, about.parent, **tomllib.loads(about.read_text("utf-8")))
+    try:
+        return Release(family, about.parent.name, about.parent, **tomllib.loads(about.read_text("utf-8")))
+    except (TypeError, tomllib.TOMLDecodeError) as error:
+        keys = ", ".join(Release._fields[3:])
+        raise UsageError(f"{about} describes no release: {error}; expected {keys}; the last two are optional") from None
 
 
 def _release_order(release: Release) -> tuple[object, ...]:

@@ -72,7 +72,8 @@ class Child:
     """A subject behind a command.
 
     With `prerequisites` the command is a driver of ours, which exits with 3 or 4 if it cannot work, and says why.
-    `on_stderr` receives what the process writes to stderr. A run may take `timeout_seconds`, the start at least `start_seconds`.
+    `on_stderr` receives what the process writes to stderr. A run may take `timeout_seconds`, the start at least
+    `start_seconds`.
     """
 
     def __init__(

@@ -212,7 +212,7 @@ final class Linkage {
     }
 
     /** Returns the jar or folder of a class; null for a class of the JDK. */
-    private static Path location(Class<?> type) {
+    static Path location(Class<?> type) {
         CodeSource source = type.getProtectionDomain().getCodeSource();
         try {
             return source == null || source.getLocation() == null || !"file".equals(source.getLocation().getProtocol())
