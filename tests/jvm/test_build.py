@@ -221,7 +221,9 @@ def test_a_driver_that_does_not_compile_names_the_line(bare: Path) -> None:
 
 def test_a_release_without_a_lock_says_how_to_write_it(tmp_path: Path) -> None:
     release = RELEASE._replace(folder=tmp_path)
-    with pytest.raises(UsageError, match=r"jars\.lock is missing; expected the sha256 and the name of each jar; .* mvn"):
+    with pytest.raises(
+        UsageError, match=r"jars\.lock is missing; expected the sha256 and the name of each jar; .* mvn"
+    ):
         build_driver(release)
     (tmp_path / "jars.lock").write_text("gson.jar\n", "utf-8")
     with pytest.raises(UsageError, match=r"jars\.lock, line 1: 'gson\.jar'; expected a sha256 and the name of a jar$"):

@@ -28,6 +28,19 @@ class LRUCacheEntry {
 """
 """A class in place of the released one. The driver calls its constructor in the first step."""
 
+CACHE: Final = """package org.apache.kafka.streams.state.internals;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.common.utils.LogContext;
+import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
+public class ThreadCache {
+    private Object caches;
+    private AtomicLong sizeInBytes;
+    public ThreadCache(LogContext context, long bytes, StreamsMetricsImpl metrics) {}
+    static String nameSpaceFromTaskIdAndStore(String task, String store) { return store; }
+}
+"""
+"""A cache without the methods that the driver calls."""
+
 NEW_PARAMETERS: Final = ", byte[] raw, byte[] old"
 
 BYTES: Final = """package org.apache.kafka.common.utils;
@@ -94,13 +107,19 @@ def command_with(tools: Tools, jar: Path, without: str) -> str:
 
 
 def test_a_driver_that_does_not_fit_is_no_violation(tools: Tools, replay: Replay) -> None:
-    code, line = replay(SUBJECT, "--classpath", tools.entry("", parameters=""))
+    code, line = replay(SUBJECT, "--classpath", tools.compile("other", {"ThreadCache.java": CACHE}))
     assert code == 3
     assert line.startswith(
         "entrycache: the driver of kafka-streams 4.3.1 does not fit the classes on the class path: it needs "
-        "org.apache.kafka.streams.state.internals.LRUCacheEntry.<init>(byte[], org.apache"
+        "org.apache.kafka.streams.state.internals.ThreadCache.put(java.lang.String, org.apache"
     )
-    assert ", which entry lacks; give the jars that it was built for, or choose the driver" in line
+    assert ", which other lacks; give the jars that it was built for, or choose the driver" in line
+
+
+def test_a_constructor_of_a_shape_that_no_release_has_is_named(tools: Tools, replay: Replay) -> None:
+    code, line = replay(SUBJECT, "--classpath", tools.entry("", parameters=", int more"))
+    assert code == 3
+    assert "internals.LRUCacheEntry has no constructor (byte[], Headers, boolean, long, long, int, String)" in line
 
 
 def test_a_field_that_the_driver_reads_by_reflection_is_named(tools: Tools, replay: Replay) -> None:
