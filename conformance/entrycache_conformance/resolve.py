@@ -498,7 +498,12 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         raise errors.UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
     if _is_released(name):
         from entrycache_conformance.java.driver import released_command  # noqa: PLC0415 - only released jars need Java
+        from entrycache_conformance.java.releases import find_release  # noqa: PLC0415
 
+        if find_release(name) is None:
+            from entrycache_conformance.java import unpinned  # noqa: PLC0415 - few subjects need it
+
+            return unpinned.open_unpinned(name, choice)
         argv = released_command(name, choice.classpath)
         return child.Child(
             argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr

@@ -138,6 +138,8 @@ class BuildPart(NamedTuple):
     """The files and folders that require a new build when they change."""
     keep: Callable[[Path, Path], None]
     """A function that moves the results from the built project to the folder of the part."""
+    properties: tuple[str, ...] = ()
+    """Properties that Maven gets on its command line, such as ``kafka=4.4.0``."""
 
 
 def build_part(part: BuildPart) -> Path:
@@ -245,7 +247,8 @@ def _build_into(part: BuildPart, folder: Path) -> None:
 
 
 def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> None:
-    argv = [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", "package"]
+    properties = [f"-D{each}" for each in part.properties]
+    argv = [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", *properties, "package"]
     done = processes.run_program(argv, work, {**os.environ, "JAVA_HOME": str(home)})
     log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:

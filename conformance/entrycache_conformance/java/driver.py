@@ -150,6 +150,12 @@ def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
             )
 
 
+def write_lock(folder: Path) -> str:
+    """Return the text of a file that pins the jars of a folder."""
+    jars = sorted(folder.iterdir(), key=lambda jar: jar.name)
+    return "".join(f"{hashlib.sha256(jar.read_bytes()).hexdigest()}  {jar.name}\n" for jar in jars)
+
+
 def _read_lock(lock: Path) -> dict[str, str]:
     """Return the checksum of each jar by its name."""
     pinned = {}
@@ -294,10 +300,20 @@ def released_command(subject: str, classpath: str | None = None) -> list[str]:
         UsageError: there is no driver for it, or the class path is not right, or replaces no class under test.
         MissingPrerequisite: what its driver needs is not there.
     """
-    front = front_entries(classpath)
-    release = releases.require_release(subject)
+    return driver_command(build_driver(releases.require_release(subject)), front_entries(classpath))
+
+
+def driver_command(built: Driver, front: list[Path], *, pinned: bool = True) -> list[str]:
+    """Return the command of a driver that is built, with these class path entries in front of its jars.
+
+    If the jars are not `pinned`, the clock calls are printed on stderr too.
+
+    Raises:
+        UsageError: the class path replaces no class under test.
+        MissingPrerequisite: there is no Java that is new enough.
+    """
+    release = built.release
     java = build.find_java(release.java)
-    built = build_driver(release)
     for path, count in count_replaced_classes(front, built).items():
         note = _group_note(path, release.family) if count else ""
         print(f"entrycache: {path}: {count} classes of {built.tested_jar.name} come from here{note}", file=sys.stderr)
@@ -307,7 +323,7 @@ def released_command(subject: str, classpath: str | None = None) -> list[str]:
         "-XX:+DisplayVMOutputToStderr",
         *(["--sun-misc-unsafe-memory-access=allow"] if java.major >= JAVA_WARNS_OF_UNSAFE else []),
         *release.family.options,
-        *(_virtual_clock_options(built, front) if release.family.has_agent else []),
+        *(_virtual_clock_options(built, compared=pinned and not front) if release.family.has_agent else []),
         "-cp",
         join_classpath([*built.own_jars, *front, *built.jars]),
         release.family.main,
@@ -330,6 +346,6 @@ def read_coordinates(jar: Path) -> list[str]:
     return [f"{each[2]}:{each[3]}" for each in is_project if len(each) == 5]
 
 
-def _virtual_clock_options(built: Driver, front: list[Path]) -> list[str]:
-    clock = "-Dentrycache.clock.print=true" if front else f"-Dentrycache.clock.sites={built.clock_sites}"
+def _virtual_clock_options(built: Driver, *, compared: bool) -> list[str]:
+    clock = f"-Dentrycache.clock.sites={built.clock_sites}" if compared else "-Dentrycache.clock.print=true"
     return [clock, f"-javaagent:{built.agent}"]

@@ -162,6 +162,27 @@ def find_release(subject: str) -> Release | None:
     return None
 
 
+def closest_releases(subject: str) -> tuple[Release, ...]:
+    """Return the releases whose drivers may fit an unpinned version, the likeliest first.
+
+    These are the newest release that is not newer than the version, and the oldest that is newer.
+
+    Raises:
+        UsageError: the version cannot be read.
+    """
+    name, _, version = subject.partition(":")
+    try:
+        wanted = _version_order(version)
+    except ValueError:
+        raise UsageError(
+            f"{subject}: {version!r} is no version; expected one such as {versions_named(name)[-1]}"
+        ) from None
+    named = sorted((each for family in families_named(name) for each in releases(family)), key=_release_order)
+    older = [each for each in named if _release_order(each) <= wanted]
+    newer = [each for each in named if _release_order(each) > wanted]
+    return (*older[-1:], *newer[:1])
+
+
 def require_release(subject: str) -> Release:
     """Return the release that a name such as ``pulsar:4.2.4`` means.
 
