@@ -12,9 +12,11 @@ which most answers are right.
 import contextlib
 import dataclasses
 import enum
+import re
 import sys
 import typing
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,12 +45,76 @@ def open_unpinned(name: str, choice: "SubjectChoice") -> TestedSubject:
         BrokenAdapter: no driver fits the jars.
     """
     front = driver.front_entries(choice.classpath)
+    return _open_with_closest(name, choice, lambda closest: resolve_jars(name, closest), front)
+
+
+def open_jar(path: Path, choice: "SubjectChoice") -> TestedSubject:
+    """Open a jar of classes under test, such as a local build. Its libraries are those of its version.
+
+    If Maven does not serve that version, they are those of the closest release.
+
+    Raises:
+        UsageError: the jar is of no known kind, or has no version.
+        MissingPrerequisite: what a driver needs is not there.
+        BrokenAdapter: no driver fits the jar.
+    """
+    released = identify_jar(path)
+    front = [path.resolve(), *driver.front_entries(choice.classpath)]
+
+    def find_libraries(closest: releases.Release) -> driver.Driver:
+        if releases.find_release(released) is not None:
+            return driver.build_driver(closest)
+        try:
+            return resolve_jars(released, closest)
+        except errors.MissingPrerequisite as missing:
+            _print(f"{released}: {missing}; the libraries of {closest} are used instead")
+            return driver.build_driver(closest)
+
+    return _open_with_closest(released, choice, find_libraries, front)
+
+
+def identify_jar(path: Path) -> str:
+    """Return the name that a jar of classes under test would have as a release, such as ``kafka-streams:4.4.0``.
+
+    Raises:
+        UsageError: it holds no class of a known family, or does not say its version.
+    """
+    names = driver.list_classes(path)
+    for family in releases.FAMILIES.values():
+        package = family.main.rpartition(".")[0].replace(".", "/") + "/"
+        if any(name.startswith(package) for name in names):
+            version = _read_version(path)
+            if version is None:
+                example = f"{family.artifact}-4.0.0.jar"
+                raise errors.UsageError(f"{path} does not say its version; expected it in the name, as in {example}")
+            return f"{family.called}:{version}"
+    known = ", ".join(sorted({family.coordinates for family in releases.FAMILIES.values()}))
+    raise errors.UsageError(f"{path} holds no class of a known cache; expected a jar of {known}")
+
+
+def _read_version(path: Path) -> str | None:
+    """Return the version that a jar has in its properties or its name, without the mark of a snapshot."""
+    with zipfile.ZipFile(path) as jar:
+        files = [name for name in jar.namelist() if name.endswith(("/pom.properties", "-version.properties"))]
+        texts = [jar.read(name).decode("utf-8", "replace") for name in files] if len(files) == 1 else []
+    stated = next((match for text in texts if (match := re.search(r"^version=(\S+)$", text, re.MULTILINE))), None)
+    match = stated or re.search(r"-(\d+(?:\.\d+)+(?:-\w+)?)\.jar$", path.name)
+    return None if match is None else match[1].removesuffix("-SNAPSHOT")
+
+
+def _open_with_closest(
+    name: str, choice: "SubjectChoice", build_with: Callable[[releases.Release], driver.Driver], front: list[Path]
+) -> TestedSubject:
+    """Open the jars with the first driver that fits.
+
+    Raises:
+        BrokenAdapter: none fits; the error is that of the closest.
+    """
     misfit: errors.BrokenAdapter | None = None
     for closest in releases.closest_releases(name):
-        built = resolve_jars(name, closest)
-        argv = driver.driver_command(built, front, pinned=False)
+        argv = driver.driver_command(build_with(closest), front, pinned=False)
         try:
-            return _open_with(name, argv, choice, closest)
+            return _open_with(choice.name or name, argv, choice, closest)
         except errors.BrokenAdapter as error:
             misfit = misfit or error
     assert misfit is not None, "there is a release of each family"
@@ -141,9 +207,8 @@ def _other_values(variants: Any) -> Iterator[tuple[str, enum.Enum]]:
     """Yield every variant with each value that is not its present one."""
     kinds: dict[str, Any] = typing.get_type_hints(type(variants))
     for name, kind in kinds.items():
-        for value in kind if isinstance(kind, enum.EnumMeta) else ():
-            if value != getattr(variants, name):
-                yield name, value
+        values: list[enum.Enum] = list(kind) if isinstance(kind, enum.EnumMeta) else []
+        yield from ((name, value) for value in values if value != getattr(variants, name))
 
 
 def _play_deciding_cases(subject: TestedSubject) -> Iterator[tuple[Case, Answer]]:
