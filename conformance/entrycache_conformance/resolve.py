@@ -527,14 +527,17 @@ def _open_released(name: str, choice: SubjectChoice) -> TestedSubject:
     """Open a released jar, such as ``pulsar:4.2.4``, a version that is not pinned, or the jar of a path."""
     from entrycache_conformance.java import driver, releases  # noqa: PLC0415 - only released jars need Java
 
-    if _is_released(name) and releases.find_release(name) is not None:
-        argv = driver.released_command(name, choice.classpath)
-        return child.Child(
-            argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr
-        )
-    from entrycache_conformance.java import unpinned  # noqa: PLC0415 - few subjects need it
+    def open_child(argv: list[str], name: str) -> child.Child:
+        system, seconds = choice.system, choice.timeout_seconds
+        return child.Child(argv, system, seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
 
-    return unpinned.open_jar(Path(name), choice) if _is_jar(name) else unpinned.open_unpinned(name, choice)
+    if _is_released(name) and releases.find_release(name) is not None:
+        return open_child(driver.released_command(name, choice.classpath), name)
+    from entrycache_conformance import unpinned  # noqa: PLC0415 - few subjects need it
+
+    if _is_jar(name):
+        return unpinned.open_jar(Path(name), choice.classpath, open_child)
+    return unpinned.open_unpinned(name, choice.classpath, open_child)
 
 
 def _find_module(name: str) -> str:

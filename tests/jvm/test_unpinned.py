@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from entrycache_conformance import resolve
-from entrycache_conformance.java import driver, releases, unpinned
+from entrycache_conformance import resolve, unpinned
+from entrycache_conformance.java import driver, releases
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import Variants

@@ -18,7 +18,7 @@ import typing
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from entrycache_conformance import finding_cases
 from entrycache_conformance.java import build, driver, releases
@@ -30,13 +30,13 @@ from entrycache_protocol.case import Case, case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import Answer, SkippedRun, TestedSubject
 
-if TYPE_CHECKING:
-    from entrycache_conformance.resolve import SubjectChoice
+OpenChild = Callable[[list[str], str], child.Child]
+"""A function that starts a command as the subject of that name."""
 
 LOCK: Final = "jars.lock"
 
 
-def open_unpinned(name: str, choice: "SubjectChoice") -> TestedSubject:
+def open_unpinned(name: str, classpath: str | None, open_child: OpenChild) -> TestedSubject:
     """Open a version without a folder, such as ``kafka-streams:4.4.0``, and print its driver, lock and variants.
 
     Raises:
@@ -44,11 +44,11 @@ def open_unpinned(name: str, choice: "SubjectChoice") -> TestedSubject:
         MissingPrerequisite: Maven does not serve the jars.
         BrokenAdapter: no driver fits the jars.
     """
-    front = driver.front_entries(choice.classpath)
-    return _open_with_closest(name, choice, lambda closest: resolve_jars(name, closest), front)
+    front = driver.front_entries(classpath)
+    return _open_with_closest(name, name, lambda closest: resolve_jars(name, closest), front, open_child)
 
 
-def open_jar(path: Path, choice: "SubjectChoice") -> TestedSubject:
+def open_jar(path: Path, classpath: str | None, open_child: OpenChild) -> TestedSubject:
     """Open a jar of classes under test, such as a local build. Its libraries are those of its version.
 
     If Maven does not serve that version, they are those of the closest release.
@@ -59,7 +59,7 @@ def open_jar(path: Path, choice: "SubjectChoice") -> TestedSubject:
         BrokenAdapter: no driver fits the jar.
     """
     released = identify_jar(path)
-    front = [path.resolve(), *driver.front_entries(choice.classpath)]
+    front = [path.resolve(), *driver.front_entries(classpath)]
 
     def find_libraries(closest: releases.Release) -> driver.Driver:
         if releases.find_release(released) is not None:
@@ -70,7 +70,7 @@ def open_jar(path: Path, choice: "SubjectChoice") -> TestedSubject:
             _print(f"{released}: {missing}; the libraries of {closest} are used instead")
             return driver.build_driver(closest)
 
-    return _open_with_closest(released, choice, find_libraries, front)
+    return _open_with_closest(str(path), released, find_libraries, front, open_child)
 
 
 def identify_jar(path: Path) -> str:
@@ -103,7 +103,11 @@ def _read_version(path: Path) -> str | None:
 
 
 def _open_with_closest(
-    name: str, choice: "SubjectChoice", build_with: Callable[[releases.Release], driver.Driver], front: list[Path]
+    name: str,
+    released: str,
+    build_with: Callable[[releases.Release], driver.Driver],
+    front: list[Path],
+    open_child: OpenChild,
 ) -> TestedSubject:
     """Open the jars with the first driver that fits.
 
@@ -111,10 +115,10 @@ def _open_with_closest(
         BrokenAdapter: none fits; the error is that of the closest.
     """
     misfit: errors.BrokenAdapter | None = None
-    for closest in releases.closest_releases(name):
+    for closest in releases.closest_releases(released):
         argv = driver.driver_command(build_with(closest), front, pinned=False)
         try:
-            return _open_with(choice.name or name, argv, choice, closest)
+            return _open_with(name, open_child(argv, name), closest)
         except errors.BrokenAdapter as error:
             misfit = misfit or error
     assert misfit is not None, "there is a release of each family"
@@ -149,15 +153,12 @@ def resolve_jars(name: str, closest: releases.Release) -> driver.Driver:
     return driver.Driver(own.folder, closest._replace(version=version), driver.verify_jars(resolved))
 
 
-def _open_with(name: str, argv: list[str], choice: "SubjectChoice", closest: releases.Release) -> TestedSubject:
-    """Open the jars with one driver.
+def _open_with(name: str, subject: child.Child, closest: releases.Release) -> TestedSubject:
+    """Find the variants of the jars that one driver runs.
 
     Raises:
         BrokenAdapter: it does not fit them.
     """
-    subject = child.Child(
-        argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr
-    )
     try:
         fitted = fit_variants(subject)
     except BaseException:
