@@ -6,6 +6,7 @@ these folders, so a new one needs no line of Python. Subjects are named `pulsar:
 before the colon, but each version belongs to one of them.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -171,12 +172,10 @@ def closest_releases(subject: str) -> tuple[Release, ...]:
         UsageError: the version cannot be read.
     """
     name, _, version = subject.partition(":")
-    try:
-        wanted = _version_order(version)
-    except ValueError:
-        raise UsageError(
-            f"{subject}: {version!r} is no version; expected one such as {versions_named(name)[-1]}"
-        ) from None
+    if not re.fullmatch(r"\d+(\.\d+){2,}(-\w+)?", version):
+        known = ", ".join(versions_named(name))
+        raise UsageError(f"{subject}: {version!r} is no version; expected one with three numbers; known: {known}")
+    wanted = _version_order(version)
     named = sorted((each for family in families_named(name) for each in releases(family)), key=_release_order)
     older = [each for each in named if _release_order(each) <= wanted]
     newer = [each for each in named if _release_order(each) > wanted]
