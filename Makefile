@@ -19,7 +19,7 @@ environment: .venv/.ready ## make .venv with all that the project's own tests ne
 	@touch $@
 
 conform: environment ## conformance of our caches and, with Maven, of a released jar; a trace, its audit; the evidence
-	@$(BIN)/python -m entrycache_dev.demo
+	@$(BIN)/python -m entrycache_dev.demo --out build/conform
 
 test: environment ## everything that a pull request must pass
 	@$(MAKE) -j 2 static rules

@@ -116,10 +116,9 @@ def play(case: Case, subject: str | type[Subject] = "reference") -> list[dict[st
         EntrycacheError: there is no such subject, or it cannot play this case.
         RuntimeError: the subject gave no answer.
     """
-    from entrycache_conformance.judge import require_supported
     from entrycache_conformance.resolve import PythonSubject, SubjectChoice, resolve_subject
     from entrycache_protocol.errors import UsageError
-    from entrycache_protocol.subject import RunResult, SkippedRun, TestedSubject
+    from entrycache_protocol.subject import RunResult, SkippedRun, TestedSubject, require_supported
 
     tested: TestedSubject
     if isinstance(subject, str):

@@ -14,6 +14,9 @@ To answer them, `explain_difference` plays the case once more, with state querie
 it. A fault often shows some steps after it happened, and faults with the same answers leave different states. Nothing
 is patched: each seeded fault has a model of its own.
 
+`shape_of` says what tells a failure from others: the seeded faults that answer as the subject did, or else the form of
+the failing step and of its answer. A longer case `has_shape` if it shows the same.
+
 `write_failure` writes the case file of a failure, with its rules, and returns the failure for the report.
 """
 
@@ -23,8 +26,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import failure, levels
-from entrycache_conformance.judge import Coverage, judge, match_without_tokens, run_reference
-from entrycache_conformance.subjects.wrappers import play
+from entrycache_conformance.judge import Coverage, answer_case, judge, judge_case, match_without_tokens, run_reference
 from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, write_case
@@ -82,7 +84,7 @@ def explain_difference(
     observed = _observe_failure(subject, case, steps, difference)
     broken, general = _broken_laws(observed)
     rules = (
-        sorted(_rules_of_matching_faults(observed), key=lambda rule: rule not in broken)
+        sorted([fault.rule for fault in _matching_faults(observed)], key=lambda rule: rule not in broken)
         or broken
         or general
         or [_rule_of_step(observed)]
@@ -105,10 +107,17 @@ def _observe_failure(
             observed = _play_with_queries(subject, judged, some)
             if observed is not None and (judged is case or observed.at // (1 + len(some)) <= difference.at):
                 return observed
+    return _observed_without_queries(case, steps, difference, subject.declaration)
+
+
+def _observed_without_queries(
+    case: Case, steps: Sequence[Any], difference: Difference, declaration: Declaration
+) -> ObservedFailure:
+    """Return what the difference alone says: up to it the subject answered as the reference."""
     end = difference.at + 1
     answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
     cut_case = dataclasses.replace(case, steps=case.steps[:end])
-    return ObservedFailure(cut_case, subject.declaration, (), steps[:end], answers, difference)
+    return ObservedFailure(cut_case, declaration, (), steps[:end], answers, difference)
 
 
 def _with_variants(case: Case, declaration: Declaration) -> Iterator[Case]:
@@ -128,7 +137,7 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
         return None
     case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
-        answer = play(subject, case)
+        answer = answer_case(subject, case)
     except errors.BrokenSubject:
         return None
     if not isinstance(answer, RunResult):
@@ -138,12 +147,12 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
     return first and ObservedFailure(case, declaration, queries, steps, answer.outcomes, first)
 
 
-def _rules_of_matching_faults(observed: ObservedFailure) -> list[Rule]:
-    """Return the rules of the seeded faults that answer as the subject did, from the first group that has any."""
+def _matching_faults(observed: ObservedFailure) -> list[Fault]:
+    """Return the seeded faults that answer as the subject did, from the first group that has any."""
     for group in observed.case.system.blame.faults():
-        rules = [fault.rule for fault in group if _answers_match(fault, observed)]
-        if rules:
-            return rules
+        faults = [fault for fault in group if _answers_match(fault, observed)]
+        if faults:
+            return faults
     return []
 
 
@@ -195,6 +204,130 @@ def _rule_of_step(observed: ObservedFailure) -> Rule:
     about = [row for row in rows if is_about(difference.expected, difference.got, row)] or rows
     rule: Rule = about[-1].rule if about else observed.case.steps[observed.at].rule
     return rule
+
+
+class Shape(NamedTuple):
+    """The shape of a failure: what it has in common with other cases of the same defect.
+
+    `faults` are the seeded faults that answer as the subject did. `op`, `arguments` (those that matter) and `direction`
+    say how the failing step and its answer look.
+    """
+
+    faults: tuple[Fault, ...]
+    op: str
+    arguments: Mapping[str, int | None]
+    direction: Any
+
+
+def shape_of(subject: TestedSubject, failing: FailingCase) -> Shape:
+    """Return the shape of a failure that was shortened.
+
+    An argument matters if the step no longer fails in this way with another value of it.
+    """
+    op = failing.case.steps[failing.difference.at] if failing.case.steps else None
+    direction = _direction_of(failing.difference)
+    if op is None or failing.difference.failed is not None:
+        return Shape((), "" if op is None else op.name, {}, direction)
+    observed = _observe_failure(subject, failing.case, failing.steps, failing.difference)
+    numbers = {
+        field.name: value
+        for field in dataclasses.fields(op)
+        if isinstance(value := getattr(op, field.name), int)  # a truth value is one
+    }
+    arguments = {
+        name: _sign(value) for name, value in numbers.items() if _is_needed(subject, failing, name, value, direction)
+    }
+    return Shape(tuple(_matching_faults(observed)), op.name, arguments, direction)
+
+
+def _is_needed(subject: TestedSubject, failing: FailingCase, name: str, value: int, direction: Any) -> bool:
+    """Return whether other values of an argument of the failing step were played, and none failed in this way."""
+    at, steps = failing.difference.at, failing.case.steps
+    others = [not value] if type(value) is bool else [other for other in OTHER_VALUES if _sign(other) != _sign(value)]
+    played = False
+    for other in others:
+        varied = (*steps[:at], dataclasses.replace(steps[at], **{name: other}))
+        case = dataclasses.replace(failing.case, steps=varied, outcomes=(), got=())
+        if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
+            continue
+        difference = judge_case(subject, case).difference
+        if difference is not None and difference.at == at and _is_alike(_direction_of(difference), direction):
+            return False
+        played = True
+    return played
+
+
+def has_shape(failing: FailingCase, declaration: Declaration, shape: Shape) -> bool:
+    """Return whether a case that was not shortened shows the defect of this shape.
+
+    If seeded faults answer as the subject does, one of them must do so here too.
+    """
+    if shape.faults and failing.difference.failed is None:
+        observed = _observed_without_queries(failing.case, failing.steps, failing.difference, declaration)
+        return any(_answers_match(fault, observed) for fault in shape.faults)
+    op = failing.case.steps[failing.difference.at] if failing.case.steps else None
+    return (
+        ("" if op is None else op.name) == shape.op
+        and _is_alike(_direction_of(failing.difference), shape.direction)
+        and all(_sign(getattr(op, name)) == sign for name, sign in shape.arguments.items())
+    )
+
+
+OTHER_VALUES: Final = (0, 1, 3)
+"""The values of an argument that show whether it matters."""
+
+
+def _sign(value: Any) -> int | None:
+    """Return the sign of a number, or None for anything else."""
+    return (value > 0) - (value < 0) if isinstance(value, int) else None
+
+
+def _direction_of(difference: Difference) -> Any:
+    """Return how an answer differs, without the amount; of a missing answer, why it is missing."""
+    if difference.failed is not None:
+        return difference.failed.trouble
+    return _direction(difference.expected, difference.got)
+
+
+def _direction(expected: Any, got: Any) -> Any:
+    """Return for each field of an outcome 0 (the same), 1 (more than expected), -1 (less) or what else differs."""
+    if dataclasses.is_dataclass(expected) and type(expected) is type(got):
+        names = [field.name for field in dataclasses.fields(expected)]
+        return {name: _direction(getattr(expected, name), getattr(got, name)) for name in names}
+    if expected == got:
+        return 0
+    sizes = [len(one) if isinstance(one, tuple | list | dict) else one for one in (expected, got)]
+    if all(type(size) is int for size in sizes) and sizes[0] != sizes[1]:
+        return 1 if sizes[0] < sizes[1] else -1
+    return f"{type(expected).__name__}, {type(got).__name__}"
+
+
+def _is_alike(one: Any, other: Any) -> bool:
+    """Return whether answers differ in the same direction. A field that is the same in one of them may differ."""
+    if not (isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys()):
+        return bool(one == other)
+    pairs = [(one[name], other[name]) for name in one]
+    return any(a == b != 0 for a, b in pairs) and all(a == b or 0 in (a, b) for a, b in pairs)
+
+
+class KnownShapes:
+    """The shapes of known failures, and how often a search has met each."""
+
+    def __init__(self, shapes: Sequence[Shape] = ()) -> None:
+        self._shapes = tuple(shapes)
+        self.counts = [0] * len(self._shapes)
+
+    def has(self, failing: FailingCase, declaration: Declaration) -> bool:
+        """Return whether a failure has one of the shapes."""
+        return any(has_shape(failing, declaration, shape) for shape in self._shapes)
+
+    def meet(self, failing: FailingCase, declaration: Declaration) -> bool:
+        """Return whether a failure of a search has one of the shapes, and count it."""
+        for index, shape in enumerate(self._shapes):
+            if has_shape(failing, declaration, shape):
+                self.counts[index] += 1
+                return True
+        return False
 
 
 def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> Sequence[Rule]:

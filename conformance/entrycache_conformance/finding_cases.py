@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
-from entrycache_conformance import report, shrink
-from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
-from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, play
+from entrycache_conformance import explain, report, shrink
+from entrycache_conformance.judge import judge_case
+from entrycache_conformance.subjects.wrappers import ALL_FINDINGS
 from entrycache_protocol.case import Case, read_case, variants_to_json
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
+from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, require_supported
 from entrycache_protocol.system import AnySystem
 
 MAX_TRIES: Final = 60
@@ -96,12 +96,10 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         except UsageError as reason:
             skipped.append(report.Skip(f"the case of {own.finding}", str(reason)))
             continue
-        answer = play(subject, case)
+        steps, answer, difference = judge_case(subject, case)
         if isinstance(answer, SkippedRun):
             skipped.append(report.Skip(f"the case of {own.finding}", answer.reason))
             continue
-        steps = run_reference(case, Coverage())
-        difference = judge(case, steps, answer, subject.declaration)
         if difference is None:
             continue
         unshortened = FailingCase(case, steps, difference)
@@ -111,6 +109,36 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         if shortest is not None:
             failing.append((own.finding, shortest))
     return FindingCaseResults(tuple(failing), tuple(skipped))
+
+
+def report_failing_cases(
+    subject: TestedSubject,
+    results: FindingCaseResults,
+    level: str,
+    folder: Path,
+    rule_minimum: int,
+    seconds: float,
+) -> report.LevelResult:
+    """Return the result of a level at which cases of findings differ. Such a level is not searched.
+
+    `folder` takes the files of the failing cases.
+    """
+    failures = tuple(
+        dataclasses.replace(explain.write_failure(subject, failing, folder, level), finding=finding)
+        for finding, failing in results.failing
+    )
+    rules = report.judge_rules({}, Verdict.VIOLATES, failures, rule_minimum)
+    steps = sum(len(failing.case.steps) for _, failing in results.failing)
+    judged = dataclasses.replace(
+        report.LevelReport(missing=subject.declaration.missing_ops(level)),
+        examples=len(failures),
+        steps=steps,
+        verdict=Verdict.VIOLATES,
+        rules=rules,
+        seconds=seconds,
+    )
+    hung = any(failing.is_hang for _, failing in results.failing)
+    return report.LevelResult(judged, failures, results.skipped, hung)
 
 
 def _with_variants(variants: Any, case: Case) -> Case:

@@ -11,6 +11,7 @@ history replaces a longer one only if it fails often enough, because no two sche
 
 import dataclasses
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import levels, report, shrink
 from entrycache_conformance.failure import FailingHistory, Failure, Schedules, build_history_table
-from entrycache_conformance.subjects.wrappers import limit_time
+from entrycache_conformance.generate import minimize_items
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import History, write_history
 from entrycache_protocol.declaration import Declaration
@@ -147,7 +148,7 @@ def find_failing_history(
             failing = judge_history(subject, history, answer, tally)
             if failing is None:
                 continue
-            with limit_time(subject, shrink.TRY_SECONDS):
+            with subject.limit_time(shrink.TRY_SECONDS):
                 if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
                     return shrink_history(subject, failing)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
@@ -248,9 +249,7 @@ def shrink_history(subject: TestedSubject, failing: FailingHistory) -> FailingHi
     for client in reversed(range(len(failing.history.clients))):
         try_(_without_client(shortest.history, client))
     history = shortest.history
-    shrink.minimize_items(
-        _steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None
-    )
+    minimize_items(_steps_with_clients(history), lambda steps: steps if try_(_keep_steps(history, steps)) else None)
     for listening in range(len(shortest.history.before)):
         _shrink_listener(shortest.history, listening, try_)
     return _measure_frequency(subject, shortest)
@@ -289,7 +288,7 @@ def _shrink_listener(history: History, at: int, try_: Callable[[History], bool])
         before = (*history.before[:at], dataclasses.replace(listen, on_flush=kept), *history.before[at + 1 :])
         return kept if try_(dataclasses.replace(history, before=before, events=())) else None
 
-    shrink.minimize_items(steps if isinstance(steps, tuple) else (), fails)
+    minimize_items(steps if isinstance(steps, tuple) else (), fails)
 
 
 def _measure_frequency(subject: TestedSubject, failing: FailingHistory) -> FailingHistory:
@@ -355,6 +354,28 @@ def conform_histories(
     conforms = 2 * judged >= tally.histories > 0 and not unmet and not tally.is_late
     verdict = errors.Verdict.CONFORMS if conforms else errors.Verdict.NOTHING_CHECKED
     return HistoryLevelResult(_level_report(declaration, tally, verdict), (), skipped, tally.fired)
+
+
+def judge_histories(
+    subject: TestedSubject,
+    profile: levels.Profile,
+    seed: int,
+    folder: Path,
+    fired: dict[Rule, int],
+    notify: Callable[[int, int], None],
+) -> report.LevelResult:
+    """Judge the level, and enter how often each rule was checked into `fired`.
+
+    Raises:
+        BrokenSubject: the subject does not speak the protocol.
+        CorruptionUnseen: our error.
+    """
+    started_at = time.monotonic()
+    judged = conform_histories(subject, profile.examples, seed, folder, notify)
+    fired.update(judged.fired)
+    rules = report.judge_rules(judged.fired, judged.level.verdict, judged.failures, profile.rule_minimum)
+    level = dataclasses.replace(judged.level, rules=rules, seconds=report.seconds_since(started_at))
+    return report.LevelResult(level, judged.failures, judged.skipped)
 
 
 def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: errors.Verdict) -> report.LevelReport:

@@ -11,17 +11,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-from entrycache_conformance.subjects.wrappers import play
-from entrycache_protocol.case import Case, History
+from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import EntrycacheError, InternalError, UsageError
-from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, SkippedRun, TestedSubject
+from entrycache_protocol.errors import EntrycacheError, InternalError
+from entrycache_protocol.subject import (
+    Answer,
+    Difference,
+    FailedRun,
+    FailingCase,
+    FailureKind,
+    SkippedRun,
+    TestedSubject,
+)
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT
 
 Definition = Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
 """A function that returns the rule of an operation if a step differs from the operation's definition, else nothing.
@@ -86,42 +92,43 @@ def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
         raise CommandStopped(error) from None
 
 
-def require_supported(case: Case | History, subject: TestedSubject) -> None:
-    """Refuse a case that needs something that the subject does not offer.
+class JudgedCase(NamedTuple):
+    """A case that a subject has played: the reference's steps, the subject's answer and the first difference."""
 
-    Raises:
-        UsageError: another system, an operation that is not declared, a token without `payload`, a setting that is
-            fixed otherwise.
+    steps: list[Any]
+    answer: Answer
+    difference: Difference | None
+
+
+def answer_case(subject: TestedSubject, case: Case) -> Answer:
+    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
+    return subject.play_fresh([*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
+
+
+def judge_case(subject: TestedSubject, case: Case) -> JudgedCase:
+    """Play a case, with its earlier runs, and judge the answer."""
+    steps = run_reference(case, Coverage())
+    answer = answer_case(subject, case)
+    return JudgedCase(steps, answer, judge(case, steps, answer, subject.declaration))
+
+
+def find_difference(subject: TestedSubject, case: Case, fresh: bool = False) -> Difference | None:
+    """Return the difference of a subject's answer, or None. A case that is unsupported or unanswered has none.
+
+    `fresh`: play the case on a fresh process.
     """
-    declaration = subject.declaration
-    if case.system is not declaration.system:
-        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
-    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
-    if missing:
-        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
-    tokens = [index for index, op in enumerate(case.steps) if getattr(op, "token", ABSENT) is not ABSENT]
-    if tokens and not declaration.payload:
-        raise UsageError(f"{subject.name} does not declare payload, and step {tokens[0]} of the case carries a token")
-    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
-    if reason:
-        raise UsageError(f"{subject.name}: {reason}")
-    base: Any = declaration.base_config()
-    for setting in fields(base):
-        if setting.name == "variants" or getattr(base, setting.name) is None or declaration.varies(setting.name):
-            continue
-        wanted, has = getattr(case.config, setting.name), getattr(base, setting.name)
-        if setting.name in declaration.fixed and wanted != has:
-            raise UsageError(f"{subject.name} has {setting.name} fixed to {has!r}, the case needs {wanted!r}")
-
-
-def find_difference(subject: TestedSubject, case: Case) -> Difference | None:
-    """Return the difference of a subject's answer, or None. A case that is unsupported or unanswered has none."""
     if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
         return None
-    answer = play(subject, case)
+    answer = subject.play_fresh([*case.earlier, case])[-1] if fresh else answer_case(subject, case)
     if isinstance(answer, FailedRun):
         return None
-    return judge(case, run_reference(case, Coverage()), answer, subject.declaration)
+    return judge_unwaived(subject, case, run_reference(case, Coverage()), answer)
+
+
+def judge_unwaived(subject: TestedSubject, case: Case, steps: Sequence[Any], answer: Answer) -> Difference | None:
+    """Return the first difference of an answer, or None. A difference that the subject waives is none."""
+    difference = judge(case, steps, answer, subject.declaration)
+    return None if difference is None or subject.waives(FailingCase(case, list(steps), difference)) else difference
 
 
 def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:

@@ -1,14 +1,15 @@
 """Known failures: a TOML file of failures that a run expects, each with its reason.
 
 `KnownFailure` is one entry of the file. A run with known failures first replays every entry that is about its subject
-(`check_entry`). An entry that passes, differs or matches nothing is a problem. Then the run searches as usual and
-compares the failures it finds with the entries (`conform_with_known`). After a known failure it searches again without
-the operation that failed. `fix_file` rewrites the file so that the same run finds no problem.
+(`check_entry`). An entry that passes, differs or matches nothing is a problem. Then the run searches as usual, and goes
+on behind failures that have the shape of an entry's (`conform_with_known`). `fix_file` rewrites the file so that the
+same run finds no problem.
 """
 
 import dataclasses
 import json
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -23,17 +24,23 @@ from tomlkit.items import AoT
 from entrycache_conformance import explain, resolve
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
-from entrycache_conformance.levels import CONCURRENT_LEVEL
-from entrycache_conformance.report import LevelReport, RunReport, Skip
+from entrycache_conformance.judge import judge_case
+from entrycache_conformance.report import RuleReport, RunReport
 from entrycache_conformance.run import Notify, Options, conform
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, play, without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
 from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
-from entrycache_protocol.subject import SkippedRun, TestedSubject, answer_to_json, expected_to_json
+from entrycache_protocol.subject import (
+    FailingCase,
+    SkippedRun,
+    TestedSubject,
+    answer_to_json,
+    expected_to_json,
+    require_supported,
+)
 from entrycache_reference.rules import Rule
 
 TEXT_KEYS: Final = ("rule", "system", "subject", "reason", "issue")
@@ -251,7 +258,10 @@ PROBLEMS = frozenset({EntryState.PASSES, EntryState.DIFFERS, EntryState.MATCHES_
 
 
 class EntryCheck(NamedTuple):
-    """A known failure, its state and the reason, and what a new entry would say, as far as that is known."""
+    """A known failure, its state and the reason, and what a new entry would say, as far as that is known.
+
+    An entry that fails as known has the `shape` of its failure.
+    """
 
     entry: KnownFailure
     state: EntryState
@@ -259,6 +269,7 @@ class EntryCheck(NamedTuple):
     rule: str
     expected: Any
     got: Any
+    shape: explain.Shape | None = None
 
     @property
     def line(self) -> str:
@@ -283,11 +294,9 @@ def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: 
             require_supported(played, _without_limits(subject))
     except UsageError as error:
         return _unchanged(entry, EntryState.MATCHES_NOTHING, f"its case cannot be played: {error}")
-    steps = run_reference(case, Coverage())
-    answer = play(subject, case)
+    steps, answer, difference = judge_case(subject, case)
     if isinstance(answer, SkippedRun):
         return _unchanged(entry, EntryState.MATCHES_NOTHING, f"the subject declined its case: {answer.reason}")
-    difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
         return _unchanged(entry, EntryState.PASSES, "its case does as the rules say; remove the entry")
     got, expected = answer_to_json(case.system, difference), expected_to_json(case.system, difference)
@@ -300,8 +309,10 @@ def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: 
     if entry.rule not in rules:
         wrong.append(f"it breaks {', '.join(rules)}, the entry says {entry.rule}")
     rule = entry.rule if entry.rule in rules else rules[0]
-    state = EntryState.DIFFERS if wrong else EntryState.FAILS
-    return EntryCheck(entry, state, "; ".join(wrong), rule, expected, got)
+    if wrong:
+        return EntryCheck(entry, EntryState.DIFFERS, "; ".join(wrong), rule, expected, got)
+    shape = explain.shape_of(subject, FailingCase(case, steps, difference))
+    return EntryCheck(entry, EntryState.FAILS, "", rule, expected, got, shape)
 
 
 def _without_limits(subject: TestedSubject) -> TestedSubject:
@@ -320,19 +331,16 @@ def _unchanged(entry: KnownFailure, state: EntryState, detail: str) -> EntryChec
     return EntryCheck(entry, state, detail, entry.rule, entry.expected, entry.got)
 
 
-MAX_ROUNDS: Final = 6
-"""The largest number of searches past known failures."""
-
 NOT_EXPLAINED: Final = "not explained yet"
 """The reason that `--fix` writes into a new entry."""
 
 
 class KnownReport(NamedTuple):
-    """A report without the known failures, the state of each entry, and the entries that the search found again."""
+    """A run with known failures: its report, and the entries with how often the search met each."""
 
     report: RunReport
     checked: tuple[EntryCheck, ...]
-    hits: tuple[tuple[KnownFailure, Failure], ...]
+    counts: tuple[int, ...]
 
     @property
     def problems(self) -> list[str]:
@@ -343,32 +351,29 @@ class KnownReport(NamedTuple):
 def conform_with_known(
     subject: TestedSubject, options: Options, entries: tuple[KnownFailure, ...], folder: Path, notify: Notify
 ) -> KnownReport:
-    """Replay the entries, then search; past a known failure the search goes on without the operation that failed."""
+    """Replay the entries, then search. The search goes on behind failures that have the shape of an entry that fails.
+
+    A rule that such a failure breaks counts as `nothing-checked`, since it does not hold in general.
+    """
     run = identify_run(subject)
     checked = tuple(check_entry(entry, folder, subject, run) for entry in entries)
-    known = [(one.entry, one.entry.read_case(folder)) for one in checked if one.state is EntryState.FAILS]
-    hits: list[tuple[KnownFailure, Failure]] = []
-    left_out: set[str] = set()
-    merged: RunReport | None = None
-    for _ in range(MAX_ROUNDS):
-        remaining = without_operations(subject, frozenset(left_out)) if left_out else subject
-        report = conform(remaining, options, notify)
-        merged = report if merged is None else merged.merged_with(report)
-        old = [(entry, failure) for failure in report.failures if (entry := _find_entry(failure, known)) is not None]
-        if not old:
-            break
-        hits += old
-        files = {failure.case for _, failure in hits}
-        merged = replace(merged, failures=tuple(one for one in merged.failures if one.case not in files))
-        silent = {
-            type(case.steps[failure.step]).name for _, failure in old if (case := failure.failing_case) is not None
-        }
-        rest = remaining.declaration.ops - silent - {"observe"}
-        if len(old) < len(_case_failures(report)) or not rest or "insert" in silent:
-            break
-        left_out |= silent
-    assert merged is not None
-    return KnownReport(_without_known_failures(merged, left_out), checked, tuple(hits))
+    shapes = explain.KnownShapes([one.shape for one in checked if one.shape is not None])
+    report = conform(subject, options._replace(known=shapes), notify)
+    counts = iter(shapes.counts)
+    per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
+    broken = {one.rule for one, count in zip(checked, per_entry, strict=True) if count}
+    levels = {name: replace(level, rules=_past_known(level.rules, broken)) for name, level in report.levels.items()}
+    return KnownReport(replace(report, levels=levels), checked, per_entry)
+
+
+def _past_known(rules: Mapping[str, RuleReport], broken: set[str]) -> dict[str, RuleReport]:
+    """Return the rules of a level; those that known failures break have not been checked."""
+    return {
+        rule: judged._replace(verdict=Verdict.NOTHING_CHECKED)
+        if rule in broken and judged.verdict is Verdict.CONFORMS
+        else judged
+        for rule, judged in rules.items()
+    }
 
 
 def is_same_failure(failure: Failure, entry: KnownFailure, case: Case) -> bool:
@@ -396,21 +401,6 @@ def _find_entry(failure: Failure, known: list[tuple[KnownFailure, Case]]) -> Kno
 def _case_failures(report: RunReport) -> tuple[Failure, ...]:
     """Return the failures of cases. No known failure is one of a history."""
     return tuple(failure for failure in report.failures if failure.failing_case is not None)
-
-
-def _without_known_failures(report: RunReport, left_out: set[str]) -> RunReport:
-    """Return the report as if the known failures had passed, and note what could not be searched because of them."""
-    skipped = list(report.skipped)
-    for name in sorted(left_out):
-        skipped.append(Skip(f"operation {name}", "left out after it had shown a known failure"))
-    levels: dict[str, LevelReport] = {}
-    for name, judged in report.levels.items():
-        levels[name] = judged
-        if judged.verdict is Verdict.VIOLATES and not _case_failures(report) and name != CONCURRENT_LEVEL:
-            rules = {rule: rule_report.past_known() for rule, rule_report in judged.rules.items()}
-            levels[name] = replace(judged, verdict=Verdict.CONFORMS, rules=rules)
-            skipped.append(Skip(f"level {name}", "its search ended at a known failure"))
-    return replace(report, levels=levels, skipped=tuple(skipped))
 
 
 def fix_file(path: Path, subject: TestedSubject, known: KnownReport) -> list[str]:

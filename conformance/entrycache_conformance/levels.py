@@ -4,6 +4,8 @@ A level is a group of operations; a run judges the levels that were requested, o
 rules fire at a level is found by experiment: seeded cases on the reference alone. The same experiment, with what the
 subject declares, says which rules and decision-table entries a run must reach before it may conform. A `Profile` sets
 the number of examples and these minimums.
+
+`run_self_check` searches a level of a reference that is broken on purpose: a run that misses it would prove nothing.
 """
 
 import dataclasses
@@ -12,10 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from entrycache_conformance import generate, judge
-from entrycache_conformance.systems.reference import reference_subject
+from entrycache_conformance import generate, judge, report, search
+from entrycache_conformance.systems.reference import open_broken_reference, reference_subject
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
+from entrycache_protocol.errors import InternalError, UsageError, Verdict
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -203,3 +205,53 @@ def find_rare(
     few = [rule.value for rule in rules if coverage.fired.get(rule, 0) < profile.rule_minimum]
     few += [cell for cell in cells if coverage.cells.get(cell, 0) < profile.cell_minimum]
     return few if rules else ["any rule: so short a run checks nothing"]
+
+
+def check_minimums(
+    declaration: Declaration, parts: dict[str, report.LevelResult], profile: Profile, coverage: judge.Coverage
+) -> list[report.Skip]:
+    """Turn the last conforming level into `nothing-checked` if a clean run exercised some rules too rarely."""
+    conforming = [level for level, part in parts.items() if part.level.verdict is Verdict.CONFORMS]
+    if not conforming or any(part.level.verdict is Verdict.VIOLATES for part in parts.values()):
+        return []
+    level = conforming[-1]
+    all_levels = tuple(parts) == declaration.system.levels
+    few = find_rare(declaration, level, profile, all_levels, coverage)
+    if not few:
+        return []
+    judged = parts[level].level
+    unmet = {
+        rule: report.RuleReport(judged.rules[rule].fired, Verdict.NOTHING_CHECKED)
+        for rule in few
+        if rule in judged.rules
+    }
+    judged = dataclasses.replace(judged, verdict=Verdict.NOTHING_CHECKED, rules={**judged.rules, **unmet})
+    parts[level] = parts[level]._replace(level=judged)
+    return [report.Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]
+
+
+SELF_CHECK_EXAMPLES: Final = 300
+"""The number of cases in which a broken reference must be caught."""
+
+
+class SelfCheckFailed(InternalError):
+    """The error of a run that missed a subject that is broken on purpose: nothing it reports would be credible."""
+
+
+def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool:
+    """Check that the search catches a reference that is broken on purpose, with the operations of this run.
+
+    Return whether there was anything to catch: some operations alone allow no wrong answer.
+
+    Raises:
+        SelfCheckFailed: the search did not catch it.
+    """
+    last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
+    own = declaration.system.own_ops(declaration.system.levels[last])
+    for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
+        broken = open_broken_reference(declaration, name)
+        if search.find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, judge.Coverage()).failure is not None:
+            return True
+        if broken.lies:
+            raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
+    return False

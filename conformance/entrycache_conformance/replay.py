@@ -10,14 +10,20 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, histories, levels
 from entrycache_conformance.failure import FailingHistory, Failure
-from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
-from entrycache_conformance.subjects.wrappers import play
+from entrycache_conformance.judge import judge_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors, strict_json
 from entrycache_protocol.case import Case, History, case_from_json, read_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
-from entrycache_protocol.subject import Difference, FailingCase, FailureKind, SkippedRun, TestedSubject
+from entrycache_protocol.subject import (
+    Difference,
+    FailingCase,
+    FailureKind,
+    SkippedRun,
+    TestedSubject,
+    require_supported,
+)
 
 NO_STEPS: Final = "it has no steps"
 """The reason why a case or a history checks nothing."""
@@ -51,8 +57,7 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     case = read_case(path, SYSTEMS)
     for run in (*case.earlier, case):
         require_supported(run, subject)
-    steps = run_reference(case, Coverage())
-    answer = play(subject, case)
+    steps, answer, difference = judge_case(subject, case)
     expected = [case.system.wire.write_outcome(done.outcome) for done in steps]
     stale = [
         index
@@ -61,7 +66,6 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     ]
     if isinstance(answer, SkippedRun):
         return ReplayResult(case, None, answer, stale)
-    difference = judge(case, steps, answer, subject.declaration)
     if difference is None:
         return ReplayResult(case, None, None, stale)
     rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
@@ -99,26 +103,24 @@ def smoke_verdict(results: list[SmokeResult]) -> Verdict:
     return errors.combine_verdicts(judged[result.verdict] for result in results if result.verdict in judged)
 
 
-def _play_smoke_case(subject: TestedSubject, name: str, steps: list[dict[str, Any]]) -> SmokeResult:
+def _play_smoke_case(subject: TestedSubject, name: str, objects: list[dict[str, Any]]) -> SmokeResult:
     declaration = subject.declaration
-    if not {step["op"] for step in steps} <= declaration.ops:
+    if not {step["op"] for step in objects} <= declaration.ops:
         return SmokeResult(name, "not offered")
     if declaration.payload:
-        steps = [{**step, "token": 100 + at} if step["op"] == "insert" else step for at, step in enumerate(steps)]
+        objects = [{**step, "token": 100 + at} if step["op"] == "insert" else step for at, step in enumerate(objects)]
     read = case_from_json(
-        {"system": declaration.system.name, "steps": steps}, {declaration.system.name: declaration.system}
+        {"system": declaration.system.name, "steps": objects}, {declaration.system.name: declaration.system}
     )
     case = Case(read.system, declaration.base_config(), read.steps)
     if not _within_limits(case, declaration):
         return SmokeResult(name, "beyond its limits")
-    trail = run_reference(case, Coverage())
-    answer = play(subject, case)
+    steps, answer, difference = judge_case(subject, case)
     if isinstance(answer, SkippedRun):
         return SmokeResult(name, "skipped")
-    difference = judge(case, trail, answer, declaration)
     if difference is None:
         return SmokeResult(name, "passed")
-    rules = tuple(rule.value for rule in explain.explain_difference(subject, case, trail, difference))
+    rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
     return SmokeResult(name, "failed", rules, difference, case)
 
 

@@ -10,6 +10,7 @@ together.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,8 +23,8 @@ from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, mapp
 
 if TYPE_CHECKING:
     from entrycache_conformance.judge import Coverage
-    from entrycache_conformance.levels import Profile
     from entrycache_protocol.subject import TestedSubject
+    from entrycache_reference.rules import Rule
 
 SCHEMA: Final = 1
 
@@ -64,10 +65,6 @@ class RuleReport(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return the object in `--json`."""
         return {"fired": self.fired, "verdict": self.verdict.value}
-
-    def past_known(self) -> RuleReport:
-        """Return the same report if the failure that broke the rule is known."""
-        return self._replace(verdict=Verdict.NOTHING_CHECKED) if self.verdict is Verdict.VIOLATES else self
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RuleReport:
@@ -224,9 +221,10 @@ REPORT_SHAPE: Final = object_shape(
         "cells": mapping_shape(COUNT),
         "failures": list_shape(FAILURE),
         "skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT})),
+        "known": list_shape(object_shape(dict.fromkeys(("rule", "state", "reason", "issue"), TEXT))),
         **METADATA_SHAPE,
     },
-    *("rules", "cells", "failures", "skipped", *METADATA_SHAPE),
+    *("rules", "cells", "failures", "skipped", "known", *METADATA_SHAPE),
 )
 """The JSON Schema of what `RunReport.from_json` reads."""
 
@@ -250,6 +248,11 @@ class LevelResult(NamedTuple):
     failures: tuple[Failure, ...] = ()
     skipped: tuple[Skip, ...] = ()
     hung: bool = False
+
+
+def seconds_since(started_at: float) -> float:
+    """Return the seconds since `started_at`, to the millisecond."""
+    return round(time.monotonic() - started_at, 3)
 
 
 def build_report(
@@ -284,16 +287,16 @@ def build_partial_report(
 
 
 def judge_rules(
-    coverage: Coverage, verdict: Verdict, failures: Sequence[Failure], profile: Profile
+    fired: Mapping[Rule, int], verdict: Verdict, failures: Sequence[Failure], rule_minimum: int
 ) -> dict[str, RuleReport]:
     """Return the verdict of each rule that fired at a level or that one of its failures names (see `RuleReport`)."""
     named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
-    fired = {rule.value: count for rule, count in coverage.fired.items() if count}
-    enough = 1 if verdict is Verdict.CONFORMS else max(1, profile.rule_minimum)
+    counts = {rule.value: count for rule, count in fired.items() if count}
+    enough = 1 if verdict is Verdict.CONFORMS else max(1, rule_minimum)
 
     def judged(rule: str) -> RuleReport:
-        count = fired.get(rule, 0)
+        count = counts.get(rule, 0)
         clean = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
         return RuleReport(count, Verdict.VIOLATES if rule in named else clean)
 
-    return {rule: judged(rule) for rule in sorted({*fired, *named}, key=rule_order)}
+    return {rule: judged(rule) for rule in sorted({*counts, *named}, key=rule_order)}

@@ -218,7 +218,7 @@ class _ClockedAnswerer(ClassAnswerer):
         return instance.perform(step)
 
 
-class PythonSubject:
+class PythonSubject(TestedSubject):
     """A subject that calls a Python class with the same messages that a child process gets.
 
     A run may take `timeout_seconds`; None: as long as it wants. `start_child` starts the class in a child process. It
@@ -335,6 +335,18 @@ class PythonSubject:
             late = f"{where}: no answer within {self._clock.timeout_seconds:g} s"
             raise errors.BrokenSubject(f"{late}, and the class does not start in a child process: {error}") from None
         return self.child
+
+    def restart(self) -> bool:
+        """Make the next run start a fresh process. Return whether there is one."""
+        return self.child is not None and self.child.restart()
+
+    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
+        """Return the runs that the process of this very run had played before it; none if there is no process."""
+        return () if self.child is None else self.child.earlier_runs(case)
+
+    def limit_time(self, seconds: float) -> contextlib.AbstractContextManager[None]:
+        """Let a run inside the block take at most `seconds` if there is a process, and try none again."""
+        return contextlib.nullcontext() if self.child is None else self.child.limit_time(seconds)
 
     def traceback(self, case: Case | History) -> str:
         """Return the traceback of an error that a step of the case throws; empty if none does."""

@@ -10,14 +10,16 @@ repeats the run without the operations that showed failures of other rules.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance import explain, finding_cases, judge, shrink
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, find_rare
+from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, check_minimums, run_self_check
 from entrycache_conformance.report import (
     LevelReport,
     LevelResult,
@@ -27,16 +29,12 @@ from entrycache_conformance.report import (
     build_partial_report,
     build_report,
     judge_rules,
+    seconds_since,
 )
-from entrycache_conformance.search import find_failure, search_level
+from entrycache_conformance.search import WAIVED, replace_cut_runs, search_level
 from entrycache_conformance.subjects.wrappers import without_operations
-from entrycache_conformance.systems.reference import open_broken_reference
-from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import InternalError, RestartError, Verdict, keep_partial_result
+from entrycache_protocol.errors import RestartError, Verdict, keep_partial_result
 from entrycache_protocol.subject import TestedSubject
-
-SELF_CHECK_EXAMPLES: Final = 300
-"""The number of cases in which a broken reference must be caught."""
 
 MAX_RULE_ROUNDS: Final = 6
 """The number of runs without the operations that showed failures of other rules."""
@@ -47,7 +45,7 @@ class Options(NamedTuple):
 
     `failures` is the folder of case files. With `bulk_seconds` random cases follow the Hypothesis search of each level.
     `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
-    reference next to its laws; it is for runs whose subject is the reference.
+    reference next to its laws; it is for runs whose subject is the reference. Failures of a `known` shape do not count.
     """
 
     levels: tuple[str, ...]
@@ -57,10 +55,7 @@ class Options(NamedTuple):
     failures: Path
     first: tuple[finding_cases.FindingCase, ...] = ()
     definition: judge.Definition | None = None
-
-
-class SelfCheckFailed(InternalError):
-    """The error of a run that missed a subject that is broken on purpose: nothing it reports would be credible."""
+    known: explain.KnownShapes = explain.KnownShapes()
 
 
 Notify = Callable[[str, int, int], None]
@@ -87,62 +82,36 @@ def _judge_levels(
     """Judge the levels one after the other and enter each result into `parts`."""
     for level in options.levels:
         if level != CONCURRENT_LEVEL:
-            hung = any(part.hung for part in parts.values())
-            try:
-                parts[level] = _judge_level(subject, level, options, coverage, notify, hung)
-            except RestartError as error:
-                parts[level] = _unrestartable_level(_unplayed_level(subject.declaration, level), level, error, parts)
-    seldom = _check_minimums(subject.declaration, parts, options, coverage)
+            unplayed = LevelReport(missing=subject.declaration.missing_ops(level))
+            with _reporting_restarts(level, unplayed, parts):
+                parts[level] = _judge_level(
+                    subject, level, options, coverage, notify, unplayed, any(part.hung for part in parts.values())
+                )
+    seldom = check_minimums(subject.declaration, parts, options.profile, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     skipped += finding_cases.skipped_finding_cases(options.first, options.levels) if options.first else []
     if CONCURRENT_LEVEL in options.levels:
-        try:
-            parts[CONCURRENT_LEVEL] = _judge_histories(subject, options, coverage, notify)
-        except RestartError as error:
-            parts[CONCURRENT_LEVEL] = _unrestartable_level(LevelReport(), CONCURRENT_LEVEL, error, parts)
+        from entrycache_conformance.histories import judge_histories  # noqa: PLC0415 - only this level needs it
+
+        progress = partial(notify, CONCURRENT_LEVEL)
+        profile, seed, folder = options.profile, options.seed, options.failures
+        with _reporting_restarts(CONCURRENT_LEVEL, LevelReport(), parts):
+            parts[CONCURRENT_LEVEL] = judge_histories(subject, profile, seed, folder, coverage.fired, progress)
         skipped += parts[CONCURRENT_LEVEL].skipped
     return build_report(subject, coverage, parts, skipped)
 
 
-def _unrestartable_level(
-    unplayed: LevelReport, level: str, error: RestartError, parts: Mapping[str, LevelResult]
-) -> LevelResult:
-    """Return the result of a level for which the subject could not restart, so that earlier failures are reported.
-
-    Raises:
-        RestartError: the earlier levels have no failures.
-    """
-    if not any(part.failures for part in parts.values()):
-        raise error
-    return LevelResult(unplayed, skipped=(Skip(f"level {level}", str(error)),))
-
-
-def _judge_histories(subject: TestedSubject, options: Options, coverage: judge.Coverage, notify: Notify) -> LevelResult:
-    """Judge the level of several threads."""
-    from entrycache_conformance.histories import conform_histories  # noqa: PLC0415 - only this level needs it
-
-    started_at = time.monotonic()
-    histories = conform_histories(
-        subject,
-        options.profile.examples,
-        options.seed,
-        options.failures,
-        lambda done, wanted: notify(CONCURRENT_LEVEL, done, wanted),
-    )
-    coverage.fired.update(histories.fired)
-    covered = judge.Coverage(fired=dict(histories.fired))
-    rules = judge_rules(covered, histories.level.verdict, histories.failures, options.profile)
-    level = replace(histories.level, rules=rules, seconds=seconds_since(started_at))
-    return LevelResult(level, histories.failures, histories.skipped)
-
-
 def _judge_level(
-    subject: TestedSubject, level: str, options: Options, coverage: judge.Coverage, notify: Notify, hung: bool
+    subject: TestedSubject,
+    level: str,
+    options: Options,
+    coverage: judge.Coverage,
+    notify: Notify,
+    unplayed: LevelReport,
+    hung: bool,
 ) -> LevelResult:
     """Judge one level, if the subject offers something of it. `hung`: a case of an earlier level never ended."""
     declaration = subject.declaration
-    wanted = declaration.system.ops_up_to(level)
-    unplayed = _unplayed_level(declaration, level)
     if hung:
         reason = "a run of an earlier level never ended, and this level plays its operations too"
         return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
@@ -150,123 +119,71 @@ def _judge_level(
         return LevelResult(
             unplayed, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
         )
+    wanted = declaration.system.ops_up_to(level)
     menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
     if not run_self_check(declaration, menu, options.seed):
         reason = (
             "the operations of this level that the subject declares are never played without others, or answer nothing"
         )
         return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
-    covered = judge.Coverage(definition=coverage.definition)
     started_at = time.monotonic()
-    results = (
-        finding_cases.play_finding_cases(subject, options.first, level)
-        if options.first
-        else finding_cases.FindingCaseResults()
-    )
+    results = finding_cases.FindingCaseResults()
+    if options.first:
+        results = finding_cases.play_finding_cases(subject, options.first, level)
     if results.failing:
-        failures = tuple(
-            replace(explain.write_failure(subject, failing, options.failures, level), finding=finding)
-            for finding, failing in results.failing
+        return finding_cases.report_failing_cases(
+            subject, results, level, options.failures, options.profile.rule_minimum, seconds_since(started_at)
         )
-        return _report_finding_cases(failures, results, options.profile, unplayed, started_at)
+    covered = judge.Coverage(definition=coverage.definition)
 
     def progress(count: int) -> None:
         notify(level, covered.examples + count, options.profile.examples if count else 0)
 
     examples = options.profile.examples
-    search = search_level(subject, menu, examples, options.seed, options.bulk_seconds, covered, progress)
+    collector = shrink.FailureCollector(subject, options.known)
+    result = search_level(
+        collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect
+    )
+    declined = result.skipped
+    if WAIVED in declined and not collector.failures:
+        declined += replace_cut_runs(
+            collector, menu, examples, options.seed, covered, progress, collector.collect
+        ).skipped
+    collector.collect_behind_silence(menu, examples, options.seed)
+    failing_cases = collector.failures
     coverage.add_all(covered)
-    judged = replace(unplayed, examples=covered.examples, steps=covered.steps)
-    reasons = Counter(run.reason for run in search.skipped)
+    reasons = Counter(run.reason for run in declined if run is not WAIVED or not failing_cases)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
-    skipped += results.skipped
-    failure = None if search.failure is None else shrink.shrink_and_confirm(subject, search.failure)
-    if failure is None:
-        verdict = Verdict.CONFORMS if judged.examples else Verdict.NOTHING_CHECKED
-        rules = judge_rules(covered, verdict, (), options.profile)
-        return LevelResult(
-            replace(judged, verdict=verdict, rules=rules, seconds=seconds_since(started_at)), skipped=skipped
-        )
-    # A wrong answer says more than a missing one, so it comes first.
-    failing_cases = (
-        shrink.search_behind_silence(subject, menu, failure, options.profile.examples, options.seed),
-        failure,
+    failures = tuple(explain.write_failure(subject, failing, options.failures, level) for failing in failing_cases)
+    clean = Verdict.CONFORMS if covered.examples else Verdict.NOTHING_CHECKED
+    if WAIVED in declined and not failures and covered.examples < examples:
+        clean = Verdict.NOTHING_CHECKED
+        few = f"{covered.examples} of {examples} runs were judged to their end; the others meet known failures"
+        skipped += (Skip(f"level {level}", few),)
+    judged = replace(
+        unplayed,
+        examples=covered.examples,
+        steps=covered.steps,
+        verdict=Verdict.VIOLATES if failures else clean,
+        seconds=seconds_since(started_at),
     )
-    failures = tuple(
-        explain.write_failure(subject, failing, options.failures, level)
-        for failing in failing_cases
-        if failing is not None
-    )
-    hung = any(failing is not None and failing.is_hang for failing in failing_cases)
-    rules = judge_rules(covered, Verdict.VIOLATES, failures, options.profile)
-    judged = replace(judged, verdict=Verdict.VIOLATES, rules=rules, seconds=seconds_since(started_at))
-    return LevelResult(judged, failures, skipped, hung)
+    judged = replace(judged, rules=judge_rules(covered.fired, judged.verdict, failures, options.profile.rule_minimum))
+    return LevelResult(judged, failures, skipped + results.skipped, any(failing.is_hang for failing in failing_cases))
 
 
-def _unplayed_level(declaration: Declaration, level: str) -> LevelReport:
-    """Return the report of a level that was not played."""
-    wanted = declaration.system.ops_up_to(level)
-    return LevelReport(missing=tuple(name for name in wanted if name not in declaration.ops))
-
-
-def _report_finding_cases(
-    failures: tuple[Failure, ...],
-    finding_results: finding_cases.FindingCaseResults,
-    profile: Profile,
-    unplayed: LevelReport,
-    started_at: float,
-) -> LevelResult:
-    """Return the result of a level at which cases of findings differ. Such a level is not searched."""
-    rules = judge_rules(judge.Coverage(), Verdict.VIOLATES, failures, profile)
-    steps = sum(len(failing.case.steps) for _, failing in finding_results.failing)
-    judged = replace(unplayed, examples=len(failures), steps=steps, verdict=Verdict.VIOLATES, rules=rules)
-    hung = any(failing.is_hang for _, failing in finding_results.failing)
-    return LevelResult(replace(judged, seconds=seconds_since(started_at)), failures, finding_results.skipped, hung)
-
-
-def seconds_since(started_at: float) -> float:
-    """Return the seconds since `started_at`, to the millisecond."""
-    return round(time.monotonic() - started_at, 3)
-
-
-def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool:
-    """Check that the search catches a reference that is broken on purpose, with the operations of this run.
-
-    Return whether there was anything to catch: some operations alone allow no wrong answer.
+@contextmanager
+def _reporting_restarts(level: str, unplayed: LevelReport, parts: dict[str, LevelResult]) -> Iterator[None]:
+    """Report the level as unplayed if the subject cannot restart, so that earlier failures are reported.
 
     Raises:
-        SelfCheckFailed: the search did not catch it.
+        RestartError: the earlier levels have no failures.
     """
-    last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
-    own = declaration.system.own_ops(declaration.system.levels[last])
-    for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
-        broken = open_broken_reference(declaration, name)
-        if find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, judge.Coverage()).failure is not None:
-            return True
-        if broken.lies:
-            raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
-    return False
-
-
-def _check_minimums(
-    declaration: Declaration, parts: dict[str, LevelResult], options: Options, coverage: judge.Coverage
-) -> list[Skip]:
-    """Turn the last conforming level into `nothing-checked` if a clean run exercised some rules too rarely."""
-    conforming = [level for level, part in parts.items() if part.level.verdict is Verdict.CONFORMS]
-    if not conforming or any(part.level.verdict is Verdict.VIOLATES for part in parts.values()):
-        return []
-    level = conforming[-1]
-    all_levels = tuple(parts) == declaration.system.levels
-    few = find_rare(declaration, level, options.profile, all_levels, coverage)
-    if not few:
-        return []
-    judged = parts[level].level
-    unmet = {
-        rule: RuleReport(judged.rules[rule].fired, Verdict.NOTHING_CHECKED) for rule in few if rule in judged.rules
-    }
-    judged = replace(judged, verdict=Verdict.NOTHING_CHECKED, rules={**judged.rules, **unmet})
-    parts[level] = parts[level]._replace(level=judged)
-    return [Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]
+    try:
+        yield
+    except RestartError as error:
+        if not any(part.failures for part in parts.values()):
+            raise
+        parts[level] = LevelResult(unplayed, skipped=(Skip(f"level {level}", str(error)),))
 
 
 def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Options, notify: Notify) -> RunReport:

@@ -17,8 +17,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate
-from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis
-from entrycache_conformance.subjects.wrappers import earlier_runs
+from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis, run_reference
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
 
@@ -27,6 +26,9 @@ BATCH: Final = 200
 
 FIRST_BATCH_MAX: Final = 25
 """The largest batch of a search, which expects a failure soon; its first batches are smaller."""
+
+MAX_REPLACEMENTS: Final = 3
+"""The number of random cases for each example of a level, in place of runs that failures cut short."""
 
 Progress = Callable[[int], None]
 """A callback that takes the number of examples judged since the last call, or 0 while a failure is shortened."""
@@ -46,10 +48,17 @@ class RawFailure(NamedTuple):
 
 
 class SearchResult(NamedTuple):
-    """The first failure of a search, if any, and the runs that the subject declined."""
+    """The failure that ended a search, if any, and the runs that were declined or cut short."""
 
     failure: RawFailure | None
     skipped: list[SkippedRun]
+
+
+GoesOn = Callable[[RawFailure], bool]
+"""A callback that takes a failure and returns whether the search goes on. Without one, the first failure ends it."""
+
+WAIVED: Final = SkippedRun("cut short by a failure that is known or reported")
+"""The note of a run whose steps before such a failure were judged."""
 
 
 class _Differs(AssertionError):
@@ -68,18 +77,43 @@ def search_level(
     bulk_seconds: float,
     coverage: Coverage,
     progress: Progress,
+    goes_on: GoesOn | None = None,
 ) -> SearchResult:
     """Search with the default workload profile, then with further profiles, then with random cases if requested."""
-    result = find_failure(subject, menu, examples, seed, coverage, progress)
+    result = find_failure(subject, menu, examples, seed, coverage, progress, None, goes_on)
     for workload, one_to in subject.declaration.system.cases.extra_workloads.items():
         if result.failure is None:
-            more = find_failure(subject, menu, profile_case_count(examples, one_to), seed, coverage, progress, workload)
+            count = profile_case_count(examples, one_to)
+            more = find_failure(subject, menu, count, seed, coverage, progress, workload, goes_on)
             result = SearchResult(more.failure, result.skipped + more.skipped)
     if result.failure is None and bulk_seconds > 0:
         end = time.monotonic() + bulk_seconds
-        more = search_random_cases(subject, menu, seed, coverage, lambda: time.monotonic() >= end, progress)
+        more = search_random_cases(
+            subject, menu, seed, coverage, lambda: time.monotonic() >= end, progress, goes_on=goes_on
+        )
         result = SearchResult(more.failure, result.skipped + more.skipped)
     return result
+
+
+def replace_cut_runs(
+    subject: TestedSubject,
+    menu: Sequence[str],
+    examples: int,
+    seed: int,
+    coverage: Coverage,
+    progress: Progress,
+    goes_on: GoesOn,
+) -> SearchResult:
+    """Play random cases in place of runs that known failures cut short, until all examples are judged or too many are.
+
+    They are not those of the search: the seed is another one.
+    """
+    batches = iter(range(1 + MAX_REPLACEMENTS * examples // BATCH))
+
+    def enough() -> bool:
+        return coverage.examples >= examples or next(batches, None) is None
+
+    return search_random_cases(subject, menu, seed + 1, coverage, enough, progress, goes_on=goes_on)
 
 
 def profile_case_count(examples: int, one_to: int) -> int:
@@ -95,24 +129,32 @@ def find_failure(
     coverage: Coverage,
     progress: Progress = lambda count: None,
     workload: Any = None,
+    goes_on: GoesOn | None = None,
 ) -> SearchResult:
-    """Play up to `examples` cases and return the first failure. Declined runs do not count in `coverage.examples`."""
+    """Play up to `examples` cases, or until a failure ends the search.
+
+    Runs that are declined or cut short do not count in `coverage.examples`.
+    """
     skipped: list[SkippedRun] = []
     cases = generate.record_seeded_cases(subject.declaration, menu, examples, seed, workload, coverage.definition)
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     size = 1
     while batch := list(islice(cases, size)):
-        failure = _play_batch(subject, batch, coverage, skipped, maker)
+        failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
         progress(len(batch))
         size = min(2 * size, FIRST_BATCH_MAX)
         if failure is not None:
             progress(0)
             return SearchResult(failure, skipped)
-    body = _HypothesisBody(subject, maker, coverage, progress, skipped)
+    body = _HypothesisBody(subject, maker, coverage, progress, skipped, goes_on is not None)
     _run_hypothesis(body, examples - generate.seeded_case_count(examples), seed)
-    if body.failure is not None and not body.failure.failing.difference.is_unanswered:
+    failure = body.failure
+    for raw in body.failures:
+        if failure is None and goes_on is not None:
+            failure = _end_or_go_on(raw, coverage, skipped, goes_on)
+    if failure is not None and not failure.failing.difference.is_unanswered:
         progress(0)
-    return SearchResult(body.failure, skipped)
+    return SearchResult(failure, skipped)
 
 
 def search_random_cases(
@@ -123,8 +165,9 @@ def search_random_cases(
     enough: Callable[[], bool],
     progress: Progress = lambda count: None,
     workload: Any = None,
+    goes_on: GoesOn | None = None,
 ) -> SearchResult:
-    """Play seeded random cases without Hypothesis until `enough` returns true or a case fails."""
+    """Play seeded random cases without Hypothesis until `enough` returns true or a failure ends the search."""
     source = random.Random(seed)
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
@@ -132,7 +175,7 @@ def search_random_cases(
         batch = [
             generate.record_case(source, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)
         ]
-        failure = _play_batch(subject, batch, coverage, skipped, maker)
+        failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
         if failure is not None:
             progress(0)
             return SearchResult(failure, skipped)
@@ -146,8 +189,9 @@ def _play_batch(
     coverage: Coverage,
     skipped: list[SkippedRun],
     maker: generate.CaseMaker,
+    goes_on: GoesOn | None,
 ) -> RawFailure | None:
-    """Play and judge recorded cases up to the first that differs.
+    """Play and judge recorded cases up to the failure that ends the search.
 
     If one of them breaks the subject, the cases before it are judged first: a difference says more.
 
@@ -159,7 +203,7 @@ def _play_batch(
     except BrokenSubject as error:
         if len(batch) == 1 or isinstance(error, BrokenAdapter):
             raise
-        alone = (_play_batch(subject, [item], coverage, skipped, maker) for item in batch)
+        alone = (_play_batch(subject, [item], coverage, skipped, maker, goes_on) for item in batch)
         failure = next((each for each in alone if each is not None), None)
         if failure is None:
             raise
@@ -168,11 +212,26 @@ def _play_batch(
         if isinstance(answer, SkippedRun):
             skipped.append(answer)
             continue
-        coverage.add(item.coverage)
         difference = judge(item.generated.case, item.generated.steps, answer, subject.declaration)
+        if difference is None or goes_on is None:
+            coverage.add(item.coverage)
         if difference is not None:
-            return _raw_failure(subject, item.generated, difference, item.choices, maker)
+            raw = _raw_failure(subject, item.generated, difference, item.choices, maker)
+            failure = raw if goes_on is None else _end_or_go_on(raw, coverage, skipped, goes_on)
+            if failure is not None:
+                return failure
     return None
+
+
+def _end_or_go_on(raw: RawFailure, coverage: Coverage, skipped: list[SkippedRun], goes_on: GoesOn) -> RawFailure | None:
+    """Return the failure if the search ends there. Only the steps before it count as judged."""
+    case, _, difference = raw.failing[:3]
+    before = Coverage(definition=coverage.definition)
+    run_reference(dataclasses.replace(case, steps=case.steps[: difference.at]), before)
+    before.steps = difference.at
+    coverage.add_all(before)
+    skipped.append(WAIVED)
+    return None if goes_on(raw) else raw
 
 
 def _raw_failure(
@@ -184,12 +243,16 @@ def _raw_failure(
 ) -> RawFailure:
     """Return the failure with the runs before it, which must be read before anything else is played."""
     failing = FailingCase(generated.case, generated.steps, difference)
-    whole = dataclasses.replace(generated.case, earlier=earlier_runs(subject, generated.case))
+    whole = dataclasses.replace(generated.case, earlier=subject.earlier_runs(generated.case))
     return RawFailure(failing, failing._replace(case=whole), tuple(choices), maker)
 
 
 class _HypothesisBody:
-    """The test body that Hypothesis runs, and the last failure that it saw."""
+    """The test body that Hypothesis runs, and the last failure that it saw.
+
+    If the search goes on behind failures, `failures` holds them. They are shortened when Hypothesis has ended, because
+    shortening uses Hypothesis too.
+    """
 
     def __init__(
         self,
@@ -198,13 +261,16 @@ class _HypothesisBody:
         coverage: Coverage,
         progress: Progress,
         skipped: list[SkippedRun],
+        goes_on: bool,
     ) -> None:
         self._subject = subject
         self._maker = maker
         self._coverage = coverage
         self._progress = progress
         self._skipped = skipped
+        self._goes_on = goes_on
         self.failure: RawFailure | None = None
+        self.failures: list[RawFailure] = []
 
     def run(self, data: Any) -> None:
         """Draw a case from Hypothesis, play it and judge it.
@@ -220,13 +286,21 @@ class _HypothesisBody:
             return
         difference = judge(generated.case, generated.steps, answer, self._subject.declaration)
         is_unanswered = difference is not None and difference.is_unanswered
-        if self.failure is None and not is_unanswered:
+        is_failure = difference is not None
+        if self.failure is None and not is_unanswered and not (is_failure and self._goes_on):
             self._coverage.add(coverage)
+        if self.failure is None and not is_unanswered:
             self._progress(1)
         if difference is not None:
-            choices = self._maker.choices
-            self.failure = _raw_failure(self._subject, generated, difference, choices, self._maker)
-            raise _NoAnswer if is_unanswered else _Differs
+            failure = _raw_failure(self._subject, generated, difference, self._maker.choices, self._maker)
+            if self._goes_on:
+                self.failures.append(failure)
+            else:
+                self.failure = failure
+            if is_unanswered:
+                raise _NoAnswer
+            if not self._goes_on:
+                raise _Differs
 
 
 def _run_hypothesis(body: _HypothesisBody, examples: int, seed_value: int) -> None:

@@ -10,29 +10,42 @@ A failure that passes alone is therefore played again with all runs that its pro
 possible is left out of both. The result says whether the failure is deterministic, needs earlier runs, or is flaky.
 
 A failure without an answer may hide a wrong answer. `search_behind_silence` searches for it and shrinks it.
+
+A `FailureCollector` stands in front of the subject while a level is searched. It keeps a failure of each shape, so that
+one run shows several defects and goes on behind known ones.
 """
 
 import contextlib
 import dataclasses
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import generate, search
+from entrycache_conformance import explain, generate, search
+from entrycache_conformance.generate import lower_counts, minimize_items, minimize_steps, shrink_case
 from entrycache_conformance.judge import (
     CommandStopped,
     Coverage,
     find_difference,
     judge,
+    judge_unwaived,
     play_under_hypothesis,
     run_reference,
 )
-from entrycache_conformance.subjects.wrappers import FreshSubject, earlier_runs, find_child, limit_time, play_fresh
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
-from entrycache_protocol.subject import Difference, FailedRun, FailingCase, FailureKind, RunResult, TestedSubject
+from entrycache_protocol.subject import (
+    Difference,
+    FailedRun,
+    FailingCase,
+    FailureKind,
+    RunResult,
+    SubjectWrapper,
+    TestedSubject,
+)
+from entrycache_reference.rules import Rule
 
 OTHER_SEEDS: Final = 3
 """The number of further searches for a wrong answer behind a step without an answer."""
@@ -58,8 +71,78 @@ PROCESS_TRIES: Final = 60
 MIN_TRIES_PER_RUN: Final = 4
 """The least number of tries for one earlier run; with so many runs that each would get fewer, their steps stay."""
 
+MAX_FAILURES: Final = 5
+"""The number of failures of one level after which its search ends."""
+
+MAX_REPEATS: Final = 25
+"""The number of failures of a shape that was kept, without a new one among them, after which a search ends."""
+
+MAX_KNOWN_HANGS: Final = 3
+"""The number of known hangs in one level after which its search ends; each costs its time-out twice."""
+
+MAX_SHRUNK: Final = 8
+"""The number of failures of one level that are shortened; some turn out to break a rule that another breaks."""
+
 CONFIRMATIONS: Final = 2
 """The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
+
+
+class FailureCollector(SubjectWrapper):
+    """A subject whose failures are collected, each shape once. A failure of a shape that is there counts no more.
+
+    Failures of the `known` shapes are met, but not collected.
+    """
+
+    def __init__(self, subject: TestedSubject, known: explain.KnownShapes) -> None:
+        super().__init__(subject)
+        self._known = known
+        self._shapes: list[explain.Shape] = []
+        self._rules: list[Rule] = []
+        self._tries = self._repeats = self._known_hangs = 0
+        self.failures: list[FailingCase] = []
+
+    def waives(self, failing: FailingCase) -> bool:
+        """Return whether the failure has the shape of a known or collected one."""
+        return self._known.has(failing, self.declaration) or self._is_kept(failing)
+
+    def _is_kept(self, failing: FailingCase) -> bool:
+        return any(explain.has_shape(failing, self.declaration, shape) for shape in self._shapes)
+
+    def collect(self, raw: search.RawFailure) -> bool:
+        """Shorten and confirm a failure of a new shape, and keep it. Return whether the search goes on.
+
+        It always goes on behind a known failure, and for a while behind others. If the first rule is that of a failure
+        that was kept, only the shape is kept.
+        """
+        if self._known.meet(raw.failing, self.declaration):
+            self._known_hangs += raw.failing.is_hang
+            return self._known_hangs < MAX_KNOWN_HANGS
+        if self._is_kept(raw.failing):
+            self._repeats += 1
+            return self._repeats < MAX_REPEATS
+        self._tries += 1
+        failing = shrink_and_confirm(self, raw)
+        if failing is None:
+            return self._tries < MAX_SHRUNK
+        self._shapes.append(explain.shape_of(self.subject, failing))
+        rules = explain.explain_difference(self.subject, failing.case, failing.steps, failing.difference)
+        if rules[0] not in self._rules:
+            self._rules.append(rules[0])
+            self.failures.append(failing)
+            self._repeats = 0
+        is_alone = failing.repeats and not failing.case.earlier  # else the runs disturb each other
+        ends = not is_alone or failing.is_hang or failing.unconfirmed or len(self.failures) >= MAX_FAILURES
+        return not ends and self._tries < MAX_SHRUNK
+
+    def collect_behind_silence(self, menu: Sequence[str], examples: int, seed: int) -> None:
+        """Search for a wrong answer if no failure that was kept is one. A wrong answer says more, so it comes first.
+
+        `menu`, `examples` and `seed` are those of the search.
+        """
+        if self.failures and all(one.difference.is_unanswered for one in self.failures):
+            behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed)
+            self.failures += [] if behind is None else [behind]
+        self.failures.sort(key=lambda failing: failing.difference.is_unanswered)
 
 
 def shrink_and_confirm(subject: TestedSubject, failure: search.RawFailure) -> FailingCase | None:
@@ -82,7 +165,7 @@ def shrink_and_confirm(subject: TestedSubject, failure: search.RawFailure) -> Fa
 
 def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
     """Drop the unneeded steps of a failure whose case was given, and confirm it."""
-    origin = failing._replace(case=dataclasses.replace(failing.case, earlier=earlier_runs(subject, failing.case)))
+    origin = failing._replace(case=dataclasses.replace(failing.case, earlier=subject.earlier_runs(failing.case)))
     differs = partial(find_difference, subject)
     case, difference = shrink_case(failing.case, failing.difference, differs, tries)
     return confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
@@ -100,7 +183,7 @@ def search_behind_silence(
         return None
     silent = type(failure.case.steps[failure.difference.at]).name
     rest = [name for name in menu if name != silent]
-    with limit_time(subject, TRY_SECONDS) if failure.is_hang else contextlib.nullcontext():
+    with subject.limit_time(TRY_SECONDS) if failure.is_hang else contextlib.nullcontext():
         other = search.find_failure(subject, rest, examples, seed, Coverage()).failure if rest else None
         behind = None if other is None else shrink_and_confirm(subject, other)
         if behind is not None and not behind.difference.is_unanswered:
@@ -141,7 +224,7 @@ class _ChoiceShrinker:
         answer = play_under_hypothesis(self._subject, generated.case)
         if isinstance(answer, FailedRun):
             raise _NoAnswer(generated.case, answer)
-        difference = judge(generated.case, generated.steps, answer, self._subject.declaration)
+        difference = judge_unwaived(self._subject, generated.case, generated.steps, answer)
         if difference is not None:
             self.failure = FailingCase(generated.case, generated.steps, difference)
         return difference is not None
@@ -224,14 +307,14 @@ def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRu
         hangs += again is not None and failed.trouble is FailureKind.HANG
         return again
 
-    with limit_time(subject, TRY_SECONDS):
+    with subject.limit_time(TRY_SECONDS):
         shortest_failing = minimize_steps(shortest, fails, UNANSWERED_TRIES)
         if shortest_failing is not None and failed.trouble is FailureKind.ERRORED:
             shortest_failing = lower_counts(shortest_failing[0], fails) or shortest_failing
             shortest_failing = minimize_steps(shortest_failing[0], fails, UNANSWERED_TRIES) or shortest_failing
     confirmed = None
     if shortest_failing is not None:
-        with limit_time(subject, math.inf) if failed.trouble is FailureKind.HANG else contextlib.nullcontext():
+        with subject.limit_time(math.inf) if failed.trouble is FailureKind.HANG else contextlib.nullcontext():
             confirmed = _fails_the_same_way(subject, shortest_failing[0], failed)
     shortest, failed = confirmed or (case, failed)
     difference = judge(shortest, run_reference(shortest, Coverage()), failed, subject.declaration)
@@ -250,101 +333,6 @@ def _fails_the_same_way(subject: TestedSubject, case: Case, failed: FailedRun) -
     if isinstance(answer, FailedRun) and answer.trouble is failed.trouble:
         return case, answer
     return None
-
-
-Item = TypeVar("Item")
-
-
-def minimize_items(
-    items: Sequence[Item],
-    fails: Callable[[tuple[Item, ...]], Sequence[Item] | None],
-    budget: float = math.inf,
-    forwards: bool = False,
-) -> tuple[Item, ...]:
-    """Return the fewest items found that still fail. Everything here that shortens a case uses this function.
-
-    It leaves out pieces of half the items, then of a quarter, down to single items, from the end or `forwards`.
-    `fails` takes the items that are left. If they still fail it returns them, or what became of them, else None.
-    It is called at most `budget` times.
-    """
-    remaining = tuple(items)
-    piece = max(1, len(remaining) // 2)
-    while budget > 0:
-        left_out = False
-        at = 0 if forwards else max(0, len(remaining) - piece)
-        while budget > 0 and at < len(remaining):
-            budget -= 1
-            fewer = fails(remaining[:at] + remaining[at + piece :])
-            is_fewer = fewer is not None and len(fewer) < len(remaining)
-            if fewer is not None and is_fewer:
-                remaining, left_out = tuple(fewer), True
-            if forwards:
-                at += 0 if is_fewer else piece
-            elif at == 0:
-                break
-            else:
-                at = max(0, min(at, len(remaining)) - piece)
-        if piece == 1 and not left_out:
-            break
-        piece = max(1, piece // 2)
-    return remaining
-
-
-Result = TypeVar("Result")
-
-
-def minimize_steps(
-    case: Case, fails: Callable[[Case], Result | None], tries: int, forwards: bool = False
-) -> Result | None:
-    """Return the result of `fails` for the shortest case found, or None if not even the case itself fails."""
-    result = fails(case)
-    if result is None:
-        return None
-
-    def fails_with(steps: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        nonlocal result
-        again = fails(dataclasses.replace(case, steps=steps))
-        result = result if again is None else again
-        return None if again is None else steps
-
-    minimize_items(case.steps, fails_with, tries, forwards)
-    return result
-
-
-def shrink_case(
-    case: Case,
-    difference: Difference,
-    differs: Callable[[Case], Difference | None],
-    tries: int,
-    forwards: bool = False,
-) -> tuple[Case, Difference]:
-    """Return the shortest case found that still differs, and its difference."""
-
-    def differing(shorter: Case) -> tuple[Case, Difference] | None:
-        again = differs(shorter)
-        return None if again is None else (shorter, again)
-
-    cut = dataclasses.replace(case, steps=case.steps[: difference.at + 1])
-    return minimize_steps(cut, differing, tries, forwards) or (case, difference)
-
-
-COUNT_ARGUMENTS: Final = ("expected_reads", "max_requeues", "fails")
-"""Arguments that demand as many further steps as their value."""
-
-
-def lower_counts(case: Case, fails: Callable[[Case], Result | None]) -> Result | None:
-    """Set each count to 1 if the case still fails. Return the last failure, or None if no count can be lowered."""
-    result = None
-    for at, step in enumerate(case.steps):
-        for name in COUNT_ARGUMENTS:
-            value = getattr(step, name, None)
-            if type(value) is int and value > 1:
-                steps = (*case.steps[:at], dataclasses.replace(step, **{name: 1}), *case.steps[at + 1 :])
-                less = dataclasses.replace(case, steps=steps)
-                again = fails(less)
-                if again is not None:
-                    case, step, result = less, steps[at], again
-    return result
 
 
 def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin: FailingCase) -> FailingCase | None:
@@ -374,15 +362,15 @@ def mark_unconfirmed(failing: FailingCase, error: RestartError) -> FailingCase:
 def _confirm_on_fresh_processes(
     subject: TestedSubject, failing: FailingCase, origin: FailingCase
 ) -> FailingCase | None:
-    fresh = FreshSubject(subject)
-    if find_difference(fresh, failing.case) is not None:
+    differs = partial(find_difference, subject, fresh=True)
+    if differs(failing.case) is not None:
         return failing
-    if find_child(subject) is None:
+    if not subject.restart():
         return _cut_after_difference(failing)._replace(repeats=False)
     alone = dataclasses.replace(origin.case, earlier=())
-    difference = find_difference(fresh, alone)
+    difference = differs(alone)
     if difference is not None:
-        return _failing_case(*shrink_case(alone, difference, partial(find_difference, fresh), PROCESS_TRIES))
+        return _failing_case(*shrink_case(alone, difference, differs, PROCESS_TRIES))
     return _confirm_after_earlier_runs(subject, origin.case) or _cut_after_difference(failing)._replace(repeats=False)
 
 
@@ -390,7 +378,7 @@ def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCa
     """Return the shortest sequence of runs whose last run alone differs, and only after the others; None if none is."""
     if not case.earlier:
         return None
-    fresh = FreshSubject(subject)
+    differs = partial(find_difference, subject, fresh=True)
     whole = _up_to_first_difference(subject, [_reference_run(one) for one in (*case.earlier, case)])
     if whole is None:
         return None
@@ -398,15 +386,15 @@ def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCa
     if len(runs) < 2:
         return None
     last = dataclasses.replace(runs[-1].case, earlier=tuple(run.case for run in runs[:-1]))
-    difference = find_difference(fresh, last)
+    difference = differs(last)
     if difference is None:
         return None
-    last, _ = shrink_case(last, difference, partial(find_difference, fresh), PROCESS_TRIES)
+    last, _ = shrink_case(last, difference, differs, PROCESS_TRIES)
     tries = PROCESS_TRIES // len(last.earlier)
     for at in range(len(last.earlier) if tries >= MIN_TRIES_PER_RUN else 0):
-        last = _shorten_earlier_run(fresh, last, at, tries)
-    again = [repeated for _ in range(CONFIRMATIONS) if (repeated := find_difference(fresh, last)) is not None]
-    alone = [find_difference(fresh, dataclasses.replace(last, earlier=())) for _ in range(CONFIRMATIONS)]
+        last = _shorten_earlier_run(subject, last, at, tries)
+    again = [repeated for _ in range(CONFIRMATIONS) if (repeated := differs(last)) is not None]
+    alone = [differs(dataclasses.replace(last, earlier=())) for _ in range(CONFIRMATIONS)]
     steps = sum(len(run.steps) for run in last.earlier)
     if len(again) < CONFIRMATIONS or any(one is not None for one in alone) or steps > MAX_STEPS:
         return None
@@ -427,23 +415,23 @@ def _reference_run(case: Case) -> _ReferenceRun:
 
 def _up_to_first_difference(subject: TestedSubject, runs: Sequence[_ReferenceRun]) -> Sequence[_ReferenceRun] | None:
     """Return the runs up to the first that differs on a fresh process, or None if none differs."""
-    answers = play_fresh(subject, [run.case for run in runs]) if runs else []
+    answers = subject.play_fresh([run.case for run in runs]) if runs else []
     for index, (run, answer) in enumerate(zip(runs, answers, strict=True)):
         if not isinstance(answer, RunResult):
             return None
-        if judge(run.case, run.steps, answer, subject.declaration) is not None:
+        if judge_unwaived(subject, run.case, run.steps, answer) is not None:
             return runs[: index + 1]
     return None
 
 
-def _shorten_earlier_run(fresh: TestedSubject, case: Case, at: int, tries: int) -> Case:
+def _shorten_earlier_run(subject: TestedSubject, case: Case, at: int, tries: int) -> Case:
     """Return the case with one of its earlier runs shortened as far as the failure allows."""
 
     def fails(run: Case) -> Case | None:
-        if run.system.cases.unsupported_reason(fresh.declaration, run.config, run.steps):
+        if run.system.cases.unsupported_reason(subject.declaration, run.config, run.steps):
             return None
         shorter = dataclasses.replace(case, earlier=(*case.earlier[:at], run, *case.earlier[at + 1 :]))
-        return None if find_difference(fresh, shorter) is None else shorter
+        return None if find_difference(subject, shorter, fresh=True) is None else shorter
 
     return minimize_steps(case.earlier[at], fails, tries) or case
 

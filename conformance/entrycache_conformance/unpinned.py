@@ -22,13 +22,13 @@ from typing import Any, Final
 
 from entrycache_conformance import finding_cases
 from entrycache_conformance.java import build, driver, releases
-from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.subjects import child
 from entrycache_conformance.subjects.wrappers import FINDING_SEPARATOR, NarrowedSubject
 from entrycache_protocol import errors
 from entrycache_protocol.case import Case, case_from_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.subject import Answer, SkippedRun, TestedSubject
+from entrycache_protocol.subject import Answer, SkippedRun, TestedSubject, require_supported
 
 OpenChild = Callable[[list[str], str], child.Child]
 """A function that starts a command as the subject of that name."""

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from entrycache_cli.commands.exit_codes import OneLineErrors
 from entrycache_cli.report import results, terminal
+from entrycache_cli.report.formats import FORMATS
 from entrycache_conformance import generate, judge
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.subjects import processes
@@ -192,12 +193,25 @@ def request_parts(demo: Demo, folder: Path, profile: str, others: str | None, st
     demo.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
 
 
+def write_results(stream: list[dict[str, Any]], folder: Path) -> None:
+    """Write the results as a stream and as a page, and print where they stand."""
+    files.write_text(folder / "results.jsonl", "".join(json.dumps(result) + "\n" for result in stream))
+    files.write_text(folder / "results.html", FORMATS["html"](stream))
+    terminal.echo(f"each rule and level: {folder / 'results.html'} and {folder / 'results.jsonl'}")
+
+
 @click.command(cls=OneLineErrors)
 @click.option("--profile", default="dev", show_default=True, help="The profile of the conformance runs.")
 @click.option("--others", metavar="PROFILE", help="That of the reference and of older releases (default: the same).")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write results.jsonl and results.html there, with each rule and level.",
+)
 @click.option("--strict", is_flag=True, help="A missing tool is a failure; without --others, proofs go further.")
-def main(profile: str, others: str | None, strict: bool) -> None:
-    """Run every part once and print one table."""
+def main(profile: str, others: str | None, out: Path | None, strict: bool) -> None:
+    """Run every part once and print one table of at most 40 lines; the files of --out hold the verdict of each rule."""
     demo = Demo()
     try:
         with files.scratch_folder() as folder, demo:
@@ -205,7 +219,8 @@ def main(profile: str, others: str | None, strict: bool) -> None:
             demo.finish()
     finally:
         terminal.make_console().print(results.summary_table(demo.results))
-    terminal.echo("more: entrycache prove (bounds of each line), entrycache audit, entrycache conform SUBJECT")
+        if out is not None:
+            write_results(demo.results, out)
     terminal.echo(f"skipped for want of a tool: {demo.missing}")
     if demo.worst:
         terminal.echo("something was violated or not checked: see the table")

@@ -19,8 +19,7 @@ has every argument and call.
 """
 
 from entrycache_fast.pulsar.cache import BrokerCache
-from entrycache_fast.pulsar.rows import Row
-from entrycache_fast.pulsar.store import (
+from entrycache_fast.pulsar.results import (
     CacheView,
     Counters,
     Position,
@@ -31,6 +30,7 @@ from entrycache_fast.pulsar.store import (
     StoredEntry,
     Usage,
 )
+from entrycache_fast.pulsar.rows import Row
 
 __all__ = [
     "BrokerCache",

@@ -53,6 +53,10 @@ class Declaration:
         names = frozenset(codec.name for codec in field_codecs(self.system.model.config)) - {"variants"}
         return (names if self.config is None else names & self.config) - self.fixed.keys()
 
+    def missing_ops(self, level: str) -> tuple[str, ...]:
+        """Return the operations of a level and the levels below it that the subject does not offer."""
+        return tuple(name for name in self.system.ops_up_to(level) if name not in self.ops)
+
     def base_config(self) -> Any:
         """Return the default configuration with the settings that the subject fixes, and its variants."""
         try:

@@ -104,26 +104,32 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def is_written_directly(path: Path) -> bool:
+    """Return whether a path is a device, a pipe, a folder or a standard stream, which no file may replace."""
+    if os.path.islink(path) and path.parent.resolve().is_relative_to("/dev"):  # noqa: PTH114 - Path's raise
+        return True
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
+
+
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield the path to write to; at the end of the block its file takes the place of `path`, or nothing stays.
 
-    A path that exists and is no regular file, such as /dev/stdout, is written to directly.
+    A path that exists and is no regular file, such as /dev/stdout, is written to directly. A symbolic link is replaced,
+    and its target stays as it was.
 
     Raises:
         WriteError: the disk is full or read-only, or something else is in the way.
     """
-    path = path.resolve() if os.path.islink(path) and os.path.isfile(path) else path  # noqa: PTH113, PTH114 - a link stays
-    is_direct = os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113 - Path's raise
     try:
-        if is_direct:
+        if is_written_directly(path):
             yield path
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = PartialFile(path.parent)
         try:
             yield partial.path
-            if path.exists():
+            if path.exists() and not path.is_symlink():
                 shutil.copymode(path, partial.path)
             partial.path.replace(path)
         finally:
@@ -183,7 +189,9 @@ SPECIAL_FILES: Final = {
     stat.S_IFSOCK: "it is a socket",
     stat.S_IFCHR: "it is a device",
     stat.S_IFBLK: "it is a device",
+    stat.S_IFREG: "it has content and no size, as files below /proc",
 }
+"""The reasons why a path cannot be read, by its kind. A file below /proc may have no end."""
 
 
 WOULD_WAIT: Final = "a reader would have to wait; expected a file"
@@ -193,19 +201,33 @@ WOULD_WAIT: Final = "a reader would have to wait; expected a file"
 def check_regular_file(path: Path, what: str) -> None:
     """Refuse a path that is no regular file, without opening it: a pipe would wait, and a device may act.
 
+    A file without a size has to be empty: the content of a file below /proc may have no end.
+
     Raises:
         UsageError: the path is something else, or does not exist; `what` names what was to be read.
     """
     try:
-        kind = stat.S_IFMT(path.stat().st_mode)
-        if kind == stat.S_IFREG:
+        status = path.stat()
+        kind = stat.S_IFMT(status.st_mode)
+        if kind == stat.S_IFREG and (status.st_size or not _has_content(path)):
             return
-        why = f"{SPECIAL_FILES.get(kind, 'it is something else')}; expected a file"
+        why = SPECIAL_FILES.get(kind, "it is something else") + "; expected a file"
+    except BlockingIOError:
+        why = WOULD_WAIT
     except OSError as error:
         why = describe_os_error(error)
     except ValueError:
         why = "no file can have such a name"
     raise UsageError(f"cannot read {what} {path}: {why}")
+
+
+def _has_content(path: Path) -> bool:
+    """Return whether a file has any content."""
+    opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        return bool(os.read(opened, 4096))
+    finally:
+        os.close(opened)
 
 
 def _open_file(path: Path, what: str) -> BinaryIO:

@@ -1,6 +1,7 @@
 """Subjects: implementations under test as the runner holds them, their answers, and the ways in which they differ.
 
-A `TestedSubject` has a declaration and plays cases and histories. It answers a case with a `RunResult`, a `SkippedRun`
+A `TestedSubject` has a declaration and plays cases and histories. If it has a process of its own, it can restart it. It
+answers a case with a `RunResult`, a `SkippedRun`
 or a `FailedRun`, and a history with a `HistoryResult` in place of the first. An `InProcessSubject` is a subject of this
 process: the reference, our caches, seeded faults. `play_history` runs the clients of a history on threads.
 
@@ -13,14 +14,15 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from enum import Enum
 from typing import Any, Final, NamedTuple, Protocol
 
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
-from entrycache_protocol.errors import EntrycacheError
+from entrycache_protocol.errors import EntrycacheError, UsageError
 from entrycache_protocol.system import AnySystem, Instance, LocalSubject
+from entrycache_reference.vocabulary import ABSENT
 
 
 class RunResult(NamedTuple):
@@ -84,7 +86,10 @@ HistoryAnswer = HistoryResult | SkippedRun | FailedRun
 
 
 class TestedSubject(Protocol):
-    """An implementation under test, as the runner sees it."""
+    """An implementation under test, as the runner sees it.
+
+    A class that inherits from this one, and says nothing else, has no process that could be restarted or ended.
+    """
 
     @property
     def declaration(self) -> Declaration:
@@ -110,6 +115,59 @@ class TestedSubject(Protocol):
 
     def close(self) -> None:
         """Release processes and files."""
+
+    def restart(self) -> bool:
+        """Make the next run start a fresh process. Return whether the subject has one."""
+        return False
+
+    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
+        """Return the runs that the process of this very run had played before it; none if there is no process."""
+        return ()
+
+    def limit_time(self, seconds: float) -> AbstractContextManager[None]:
+        """Let a run inside the block take at most `seconds`, and try none again."""
+        return nullcontext()
+
+    def waives(self, failing: "FailingCase") -> bool:
+        """Return whether this failure does not count, because it is known or has been reported."""
+        return False
+
+    def play_fresh(self, cases: Sequence[Case]) -> list[Answer]:
+        """Play cases on a fresh process, if there is one, and return one answer for each, in order.
+
+        Raises:
+            BrokenSubject: the subject does not speak the protocol.
+        """
+        self.restart()
+        return self.play(cases)
+
+
+def require_supported(case: Case | History, subject: TestedSubject) -> None:
+    """Refuse a case that needs something that the subject does not offer.
+
+    Raises:
+        UsageError: another system, an operation that is not declared, a token without `payload`, a setting that is
+            fixed otherwise.
+    """
+    declaration = subject.declaration
+    if case.system is not declaration.system:
+        raise UsageError(f"the case is about {case.system.name}, {subject.name} offers {declaration.system.name}")
+    missing = sorted({type(op).name for op in case.steps} - declaration.ops)
+    if missing:
+        raise UsageError(f"{subject.name} does not offer {', '.join(missing)}, which the case needs")
+    tokens = [index for index, op in enumerate(case.steps) if getattr(op, "token", ABSENT) is not ABSENT]
+    if tokens and not declaration.payload:
+        raise UsageError(f"{subject.name} does not declare payload, and step {tokens[0]} of the case carries a token")
+    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
+    if reason:
+        raise UsageError(f"{subject.name}: {reason}")
+    base: Any = declaration.base_config()
+    for setting in dataclasses.fields(base):
+        if setting.name == "variants" or getattr(base, setting.name) is None or declaration.varies(setting.name):
+            continue
+        wanted, has = getattr(case.config, setting.name), getattr(base, setting.name)
+        if setting.name in declaration.fixed and wanted != has:
+            raise UsageError(f"{subject.name} has {setting.name} fixed to {has!r}, the case needs {wanted!r}")
 
 
 class Difference(NamedTuple):
@@ -257,7 +315,7 @@ OpenInstance = Callable[[Any], Instance]
 """A function from a configuration to an instance."""
 
 
-class InProcessSubject:
+class InProcessSubject(TestedSubject):
     """A subject of this process, without a transport: the reference, our caches and seeded faults.
 
     `offer` is the offer of the system, as in a start answer. `open_shared` opens instances that several threads may
@@ -342,3 +400,48 @@ class InProcessSubject:
 def open_local_subject(name: str, system: AnySystem, own: LocalSubject) -> InProcessSubject:
     """Return a local subject under a name."""
     return InProcessSubject(name, system, own.open, own.offer, own.open_shared)
+
+
+class SubjectWrapper(TestedSubject):
+    """A subject that does what the subject behind it does."""
+
+    def __init__(self, subject: TestedSubject) -> None:
+        self.subject = subject
+
+    @property
+    def name(self) -> str:
+        """The name in reports."""
+        return self.subject.name
+
+    @property
+    def declaration(self) -> Declaration:
+        """The declaration of the subject."""
+        return self.subject.declaration
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers, one per case, in order."""
+        return self.subject.play(cases)
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        """Return the answers, one per history, in order."""
+        return self.subject.play_histories(histories)
+
+    def restart(self) -> bool:
+        """Make the next run start a fresh process. Return whether the subject has one."""
+        return self.subject.restart()
+
+    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
+        """Return the runs that the process of this very run had played before it."""
+        return self.subject.earlier_runs(case)
+
+    def limit_time(self, seconds: float) -> AbstractContextManager[None]:
+        """Let a run inside the block take at most `seconds`, and try none again."""
+        return self.subject.limit_time(seconds)
+
+    def waives(self, failing: FailingCase) -> bool:
+        """Return whether this failure does not count, because it is known or has been reported."""
+        return self.subject.waives(failing)
+
+    def close(self) -> None:
+        """Close the subject."""
+        self.subject.close()

@@ -164,7 +164,14 @@ def _on_spark(
     trace: AuditInput, master: str, spark_method: str | None, progress: Callable[[str], None]
 ) -> tuple[results.Findings, str]:
     """Evaluate in tasks by the checker or DuckDB; use Spark's SQL on request, or if the tasks lack something."""
-    from entrycache_spark.spark_backend import QUICK_JVM, SparkSqlBackend, get_session, is_local_master  # noqa: PLC0415
+    from entrycache_spark.spark_backend import (  # noqa: PLC0415
+        QUICK_JVM,
+        REMOTE,
+        SparkSqlBackend,
+        get_session,
+        is_connected,
+        is_local_master,
+    )
     from entrycache_spark.tasks import AuditRequest, TaskPrerequisiteMissing, evaluate_in_tasks, uses_checker  # noqa: PLC0415
 
     progress("starting Spark")
@@ -180,6 +187,8 @@ def _on_spark(
             if spark_method is not None:
                 raise errors.MissingPrerequisite(f"{spark_method} in tasks of Spark: {error}") from None
             why = f" ({error})"
+    if is_connected(spark):
+        raise errors.MissingPrerequisite(f"Spark's SQL reads no folder over Spark Connect{why}; unset {REMOTE}")
     audited = AUDITED[trace.metadata.system]
     backend = SparkSqlBackend(trace.directory, trace.parts, master, audited.columns, audited.window_rows)
     return _by_sql(backend, trace, progress), f"Spark SQL{why}"

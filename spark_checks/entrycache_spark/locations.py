@@ -59,6 +59,8 @@ def audit_location(
     """
     progress("starting Spark")
     spark = spark_backend.get_session(master, spark_backend.QUICK_JVM if spark_backend.is_local_master(master) else {})
+    if spark_backend.is_connected(spark):
+        raise UsageError(f"{where}: Spark Connect lists no folders; unset {spark_backend.REMOTE} and give --master")
     own = spark.newSession()
     own.conf.set("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
     with folders.prefix_errors(where):
@@ -76,7 +78,7 @@ def audit_location(
         except tasks.TaskPrerequisiteMissing as error:
             raise MissingPrerequisite(str(error)) from None
         except (PySparkException, Py4JError) as error:
-            raise UsageError(f"cannot be evaluated ({_first_line(error)})") from None
+            raise spark_backend.describe_task_failure(error) from None
     if findings:
         result = folders.build_result(findings, rows, tasks.backends_used(result_rows))
     else:

@@ -6,7 +6,9 @@ through Python. `expand_functions` inlines `token` and `counter`, since Spark 3.
 
 import logging
 import os
+import re
 import shutil
+import socket
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
@@ -17,7 +19,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from entrycache_protocol.errors import MissingPrerequisite, UsageError, missing_extra
+from entrycache_protocol.errors import EntrycacheError, MissingPrerequisite, UsageError, missing_extra, shorten
 from entrycache_spark.common.rule_files import fits_in_memory
 from entrycache_trace.files import Part
 from entrycache_trace.schema import COLUMNS, sql_type
@@ -30,11 +32,18 @@ except ImportError as error:  # pragma: no cover
 _SETTINGS: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.log.level": "ERROR",
 }
+
+DEFAULT_MASTER: Final = "local[*]"
+
+REMOTE: Final = "SPARK_REMOTE"
+"""The variable that names a server of Spark Connect; it replaces the default master, as in Spark's own programs."""
+
+ANSWER_SECONDS: Final = 5.0
+"""The time in which a master has to accept a connection."""
 
 DRIVER_MEMORY: Final = "3g"
 """The heap of a local master unless `SPARK_DRIVER_MEMORY` is set; Spark's own 1g is too little for 10^6 rows."""
@@ -44,40 +53,129 @@ QUICK_JVM: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -X
 """Options for a JVM that only hands out tasks: it starts in two thirds of the time, but runs SQL slowly."""
 
 
-def get_session(master: str = "local[*]", settings: Mapping[str, str] | None = None) -> SparkSession:
-    """Return the Spark session of this process, and start one on first use.
+def get_session(master: str = DEFAULT_MASTER, settings: Mapping[str, str] | None = None) -> SparkSession:
+    """Return the Spark session of this process, and start one on first use, or connect to that of `SPARK_REMOTE`.
 
     Raises:
-        MissingPrerequisite: Java is missing, or Spark does not start.
+        MissingPrerequisite: Java is missing, or Spark does not start or answer.
+        UsageError: `SPARK_REMOTE` is set, and another master is given.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
+    if REMOTE in os.environ:
+        return _connect(os.environ[REMOTE], master)
+    check_master_answers(master)
     if shutil.which("java") is None and not os.environ.get("JAVA_HOME"):
         raise MissingPrerequisite("backend spark needs Java 17 or later: no java on PATH and no JAVA_HOME")
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if is_local_master(master):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # workers elsewhere would not reach it
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("entrycache audit").master(master)
-    heap = (
-        {"spark.driver.memory": DRIVER_MEMORY}
-        if is_local_master(master) and "SPARK_DRIVER_MEMORY" not in os.environ
-        else {}
-    )
-    for name, value in {**_SETTINGS, **heap, **(settings or {})}.items():
+    local = {"spark.driver.bindAddress": "127.0.0.1"} if is_local_master(master) else {}
+    if local and "SPARK_DRIVER_MEMORY" not in os.environ:
+        local["spark.driver.memory"] = DRIVER_MEMORY
+    for name, value in {**_SETTINGS, **local, **(settings or {})}.items():
         builder = builder.config(name, value)
-    logging.getLogger().addFilter(is_worth_logging)  # before it starts: one that waits for its master is stopped too
+    silence_py4j()  # before it starts: one that waits for its master is stopped too
     try:
         session = builder.getOrCreate()
     except Exception as error:
-        line = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise MissingPrerequisite(f"Spark does not start with master {master!r}: {line}") from None
+        raise MissingPrerequisite(f"Spark does not start with master {master!r}: {_first_line(error)}") from None
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
+def _connect(remote: str, master: str) -> SparkSession:
+    """Return a session of the server that `SPARK_REMOTE` names."""
+    if master != DEFAULT_MASTER:
+        raise UsageError(f"--master {master} and {REMOTE}={remote} name two servers; give --master or set {REMOTE}")
+    check_master_answers(remote)
+    if is_local_master(remote):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    try:
+        session = SparkSession.builder.remote(remote).getOrCreate()
+        session.range(1).count()
+    except Exception as error:
+        raise MissingPrerequisite(f"Spark does not answer at {REMOTE}={remote}: {_first_line(error)}") from None
+    return session
+
+
+def check_master_answers(master: str) -> None:
+    """Refuse the address of a master that accepts no connection; Spark itself would wait for a minute or longer.
+
+    Raises:
+        MissingPrerequisite: none of the servers that the address names accepts a connection.
+    """
+    scheme, _, rest = master.partition("://")
+    ports = {"spark": 7077, "sc": 15_002}
+    why = ""
+    for address in rest.partition("/")[0].split(",") if scheme in ports else ():
+        host, _, port = address.rpartition(":") if ":" in address else (address, "", "")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port or ports[scheme])), ANSWER_SECONDS):
+                return
+        except (OSError, ValueError) as error:
+            why = f"{address}: {error.strerror if isinstance(error, OSError) and error.strerror else error}"
+    if why:
+        raise MissingPrerequisite(f"no Spark answers at {master} ({why}); expected a running master")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def is_connected(spark: SparkSession) -> bool:
+    """Return whether a session speaks to a server by Spark Connect, so that this process has no JVM."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+TASK_FAILURES: Final = (
+    (
+        r"No module named '([\w.]+)'",
+        "a worker of Spark lacks the Python package {}; install it there, or let PYSPARK_PYTHON "
+        "name a Python that has it",
+    ),
+    (r'Cannot run program "(.*?)"', "a worker of Spark has no program {}; let PYSPARK_PYTHON name its Python"),
+    (
+        r"(Python in worker has different version[^\n]*|PYTHON_VERSION_MISMATCH[^\n]*)",
+        "a worker of Spark has another Python: {}; let PYSPARK_PYTHON name the same version",
+    ),
+    (
+        r"(UnsupportedClassVersionError|class file version[^\n]*|Application has been killed[^\n]*|Master removed our "
+        r"application[^\n]*)",
+        "Spark's executors do not start ({}); see the logs of its workers, and give them Java 17 or later",
+    ),
+)
+"""Patterns in the text of a failed job, each with the message for it; the first match counts."""
+
+
+def describe_task_failure(error: Exception) -> EntrycacheError:
+    """Return the error for a failed job of Spark, in one line: what a worker lacks, or Spark's own words."""
+    text = str(error)
+    for pattern, message in TASK_FAILURES:
+        if match := re.search(pattern, text):
+            return MissingPrerequisite(message.format(shorten(match[1], 200)))
+    cause = getattr(error, "java_exception", None)
+    line = _first_line(error) if cause is None else str(cause.toString()).splitlines()[0]
+    return UsageError(f"cannot be evaluated ({line[:300]})")
+
+
+PY4J_LOGGERS: Final = ("", "py4j.java_gateway", "py4j.clientserver")
+"""The loggers to which py4j writes; "" is the root."""
+
+
+def silence_py4j() -> None:
+    """Leave py4j's tracebacks out of the log: it logs each error that it also raises, and those of a closed JVM."""
+    for name in PY4J_LOGGERS:
+        logging.getLogger(name).addFilter(is_worth_logging)
+
+
 def is_worth_logging(record: logging.LogRecord) -> bool:
-    """Return False for py4j's traceback about a command that was interrupted while it waited for the JVM."""
-    return record.msg != "KeyboardInterrupt while sending command."
+    """Return False for a traceback that py4j logs, such as that of a command that a signal interrupts."""
+    return record.exc_info is None or "py4j" not in Path(record.pathname).parts
 
 
 def is_local_master(master: str) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -138,11 +138,22 @@ def evaluate_in_tasks(
 
     Raises:
         TaskPrerequisiteMissing: the tasks lack something where they run.
+        MissingPrerequisite: a worker lacks Python, Java or a package.
         UsageError: the trace cannot be evaluated.
     """
-    groups = group_brokers(parts, task_slots(spark))
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped] # noqa: PLC0415 - of the driver alone
+    from pyspark.errors import PySparkException  # noqa: PLC0415
+
+    from entrycache_spark.spark_backend import describe_task_failure  # noqa: PLC0415
+
+    # A worker has another current folder.
+    absolute = [replace(part, path=part.path.resolve()) for part in parts]
+    groups = group_brokers(absolute, task_slots(spark))
     run = group_task(groups, question)
-    rows = collect_rows(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, RESULT_SCHEMA_SQL))
+    try:
+        rows = collect_rows(spark.range(0, len(groups), 1, len(groups)).mapInArrow(run, RESULT_SCHEMA_SQL))
+    except (PySparkException, Py4JError) as error:
+        raise describe_task_failure(error) from None
     return read_findings(rows), backends_used(rows)
 
 

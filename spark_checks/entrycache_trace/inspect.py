@@ -1,9 +1,11 @@
 """Inspect a trace without judging it: count its rows, and show the rows near one of them.
 
 `summarize` counts the rows of each broker by event and finds gaps in their numbers; `summary_json` and `print_summary`
-show the result. `rows_near` returns the rows around a violation for a report.
+show the result. `rows_near` returns the rows around a violation for a report, and `bounds_at` the bounds of the bytes
+there.
 """
 
+import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -121,3 +123,44 @@ def rows_near(directory: Path, broker: str, seq: int, each_side: int = ROWS_EACH
                 near_rows += ds.dataset(part.path, partitioning=None).to_table(filter=near).to_pylist()
     rows = ({name: value for name, value in row.items() if value is not None} for row in near_rows)
     return sorted(rows, key=lambda row: int(row["seq"]))
+
+
+def bounds_at(directory: Path, broker: str, seq: int) -> dict[str, int | None]:
+    """Return the bounds of a broker's bytes at an event: the trigger and the target of a size pass, and the limit.
+
+    The trigger and the target come from the last event up to `seq` that has them, the limit from the last CONFIG.
+
+    Raises:
+        UsageError: a part cannot be read.
+    """
+    bounds: dict[str, int | None] = {"trigger": None, "target": None, "limit": None}
+    rows = []
+    for part in files.list_parts(directory, needed=("seq", "op")):
+        if part.broker == broker:
+            with parquet.report_unreadable(part.path):
+                rows += _rows_with_bounds(ds.dataset(part.path, partitioning=None), seq)
+    for row in sorted(rows, key=lambda row: int(row["seq"])):
+        limit = _limit(row.get("value")) if row["op"] == "CONFIG" else None
+        latest = {"trigger": row.get("trigger_bytes"), "target": row.get("target_bytes"), "limit": limit}
+        bounds |= {name: value for name, value in latest.items() if value is not None}
+    return bounds
+
+
+def _rows_with_bounds(part: ds.Dataset, seq: int) -> list[dict[str, Any]]:
+    """Return the rows up to an event that are a CONFIG or have a bound; a part may lack columns."""
+    names = [name for name in ("seq", "op", "value", "trigger_bytes", "target_bytes") if name in part.schema.names]
+    has_bound = ds.field("op") == "CONFIG"
+    for name in names:
+        if name.endswith("_bytes"):
+            has_bound |= ds.field(name).is_valid()
+    rows: list[dict[str, Any]] = part.to_table(columns=names, filter=has_bound & (ds.field("seq") <= seq)).to_pylist()
+    return rows
+
+
+def _limit(value: str | None) -> int | None:
+    """Return the largest number of bytes that a CONFIG allows, if it is readable and names one."""
+    try:
+        limit = json.loads(value or "{}").get("max_size_bytes")
+    except (ValueError, AttributeError, RecursionError):
+        return None
+    return limit if type(limit) is int else None

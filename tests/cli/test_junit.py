@@ -51,7 +51,21 @@ def test_a_failure_is_reported_once_in_full() -> None:
         assert part in str(whole.text)
     assert str(whole.text).endswith("replay it: entrycache replay a.json x")
     again = case(by_name["mine, level reads"], "R-EXPIRE-1")[0]
-    assert (again.get("message"), again.text) == ("the failure of R-EXPIRE-1 at level queue", None)
+    assert again.get("message") == "the failure of R-EXPIRE-1 at level queue"
+    assert "case file" not in str(again.text)
+
+
+def test_a_failure_carries_the_sentence_and_the_source_of_its_rule() -> None:
+    audit = {"schema": 1, "rules": {"R-EXPIRE-1": "violates", "R-EVICT-8": "nothing-checked"}, "violations": 1}
+    by_name = suites([result(SUBJECT, TWICE), audit])
+    texts = [str(case(suite, "R-EXPIRE-1")[0].text) for suite in by_name.values()]
+    assert len(texts) == 3
+    for text in texts:
+        sentence, source, address = text.splitlines()[:3]
+        assert sentence.startswith("R-EXPIRE-1 MUST: A time pass MUST remove or requeue only entries")
+        assert source.startswith("source: RangeCacheRemovalQueue.")
+        assert address.startswith("https://github.com/apache/pulsar/blob/v4.2.4/managed-ledger/")
+    assert case(by_name["audit, spark"], "R-EVICT-8")[0].text is None
 
 
 def test_times_stand_where_the_stream_holds_them() -> None:
@@ -148,8 +162,9 @@ def test_a_broken_subject_says_how_the_run_was_made_in_every_report(
     page = files["html"].read_text("utf-8")
     for text in (markdown, page):
         assert "<b>here" not in text
-        assert "subject 7.7" in text
-    assert "seed 7  profile dev  engine search" in page
+    assert "subject 7.7" in markdown
+    assert '"version of subject","7.7"' in page
+    assert '"seed","7","profile","dev","engine","search, then bulk for 1.5 s a level"' in page
     assert run(capsys, "report", str(stream), "--to", "html")[1] == page
 
 

@@ -19,6 +19,7 @@ from _pytest.mark.structures import ParameterSet
 from entrycache_cli.main import main
 from entrycache_conformance.java.driver import build_driver
 from entrycache_conformance.java.releases import all_releases
+from entrycache_conformance.subjects.processes import SubjectLog
 from entrycache_dev.bench.result import BenchResult
 from entrycache_protocol.errors import WriteError
 from entrycache_protocol.files import atomic_path, write_text
@@ -157,12 +158,30 @@ def test_what_was_there_stays_until_it_is_replaced(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_link_stays_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", ["file", "nowhere", "link"])
+def test_a_link_is_replaced_and_its_target_stays(tmp_path: Path, target: str) -> None:
     write_text(tmp_path / "file", "one")
-    (tmp_path / "link").symlink_to("file")
-    write_text(tmp_path / "link", "two")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "file").read_text() == "two"
+    (tmp_path / "file").chmod(0o666)
+    for kind in ("report", "log"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(target)
+        if kind == "report":
+            write_text(tmp_path / "link", "two")
+        else:
+            SubjectLog(tmp_path / "link")(b"two")
+        assert not (tmp_path / "link").is_symlink()
+        assert (tmp_path / "link").stat().st_mode & 0o022 == 0
+        assert (tmp_path / "link").read_text() == "two"
+        assert (tmp_path / "file").read_text() == "one"
+        assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_standard_stream_is_written_to_and_stays_a_link(tmp_path: Path) -> None:
+    code = "from pathlib import Path; from entrycache_protocol.files import *; write_text(Path('/dev/stdout'), 'text')"
+    with (tmp_path / "out").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "text"
+    assert Path("/dev/stdout").is_symlink()
 
 
 def test_what_is_in_the_way_is_named(tmp_path: Path) -> None:

@@ -13,7 +13,10 @@ from rich.table import Table
 from entrycache_cli.report.formats import FORMATS
 from entrycache_cli.report.results import read_results, summary_table, verdict_table
 from entrycache_cli.report.terminal import make_console
+from entrycache_dev.demo import Demo
+from entrycache_dev.demo import main as demo_main
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.rules import Rule
 
 
 def conformed(verdict: str) -> dict[str, Any]:
@@ -57,9 +60,50 @@ def test_text_in_brackets_is_text() -> None:
     assert "[red] & <odd>" in text
 
 
-def test_the_summary_gathers_rules_and_hides_no_verdict() -> None:
-    text = printed(summary_table([AUDITED, PROVED, SKIPPED]))
-    assert all(word in text for word in ("violates", "inconclusive", "proved", "skipped", "EVICT-8"))
+def test_the_summary_counts_rules_and_hides_no_verdict() -> None:
+    broken = {"schema": 1, "subject": "mine", "broken": "it answers garbage"}
+    text = printed(summary_table([*ALL, broken]))
+    assert all(word in text for word in ("violates", "1 inconclusive", "proved", "skipped", "R-EVICT-8", "garbage"))
+    assert "R-STATE-1" not in text
+
+
+def test_the_end_of_the_demo_has_at_most_40_lines_of_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All releases, a part that fails, and a tool that many parts lack."""
+    for name, value in {"COLUMNS": "80", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    rules = {rule.value: "conforms" for rule in Rule}
+    level = {"examples": 470, "steps": 9_000, "verdict": "conforms", "missing": []}
+    waived = [{"what": f"limits.{number}", "reason": "waived by a finding"} for number in range(9)]
+    levels = dict.fromkeys(("range", "queue", "manager", "reads", "cursors"), level)
+    run = {**conformed("conforms"), "levels": levels, "rules": {}, "skipped": waived}
+    audit = {"schema": 1, "rules": rules, "violations": 0, "system": "pulsar-segmented", "engine": "replay"}
+    proof = {"grade": "proved", "bounds": "1", "refuted_mutant": "none"}
+    proofs = [{**proof, "rule": rule} for rule in rules]
+    lacking = [{"what": f"conform pulsar:{number}", "reason": "mvn is missing"} for number in range(9)]
+    stream = [
+        *({**run, "subject": f"kafka-streams:{number}.3.1"} for number in range(20)),
+        *([audit] * 12),
+        {**run, "levels": {"range": {**level, "verdict": "violates"}}, "subject": "mine"},
+        {"schema": 1, "evidence": proofs},
+        {"schema": 1, "skipped": lacking},
+    ]
+    demo = Demo()
+    demo.results = stream
+    monkeypatch.setattr("entrycache_dev.demo.Demo", lambda: demo)
+    monkeypatch.setattr("entrycache_dev.demo.request_parts", lambda *_: None)
+    with pytest.raises(SystemExit):
+        demo_main(["--out", str(tmp_path / "out")])
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert len(lines) <= 40
+    assert all(len(line) <= 80 for line in lines if str(tmp_path) not in line)
+    assert "R-EVICT-8" not in out
+    for words in ("violates", "conform pulsar:0 and 8 more", "more parts", "kafka-streams:0.3.1", "9 exceptions"):
+        assert words in out
+    assert read_results(tmp_path / "out" / "results.jsonl") == stream
+    assert "R-EVICT-8" in (tmp_path / "out" / "results.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import Final
@@ -13,8 +14,11 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import RunResult
-from entrycache_protocol.wire import parse_line
+from entrycache_protocol.wire import encode_request, parse_line
 from entrycache_reference.pulsar_pip430 import Config, ops
+from tests.support.command import run
+
+USAGE: Final = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
 
 SUBJECT: Final = """
 import json, pathlib, sys, time
@@ -35,12 +39,11 @@ for line in sys.stdin:
 
 
 def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
-    case = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
     child = Child([sys.executable, "-c", SUBJECT, str(tmp_path / "starts")], timeout_seconds=5)
     try:
         with pytest.raises(BrokenSubject, match="no answer to start within 5 s"):
-            child.play([case])
-        assert isinstance(child.play([case])[0], RunResult)
+            child.play([USAGE])
+        assert isinstance(child.play([USAGE])[0], RunResult)
     finally:
         child.close()
 
@@ -49,6 +52,75 @@ def test_what_a_late_start_says_is_taken_for_no_answer(tmp_path: Path) -> None:
 def test_a_key_that_is_reported_twice_is_named(line: str) -> None:
     with pytest.raises(BrokenSubject, match="the key 'hit' twice in one object: "):
         parse_line(line.encode())
+
+
+OFFERS: Final = """
+import json, pathlib, sys
+starts, second = pathlib.Path(sys.argv[1]), json.loads(sys.argv[2])
+offers = second if starts.exists() else {"pulsar-pip430": {"ops": ["usage"]}}
+starts.touch()
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": offers}), flush=True)
+    elif request["cmd"] == "run":
+        print(json.dumps({"id": request["id"], "outcomes": [{"entries": 0, "bytes": 0}] * len(request["steps"])}))
+        print(EXTRA, end="", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        '{"pulsar-pip430": {"ops": ["usage"], "order_slack": 1}}',
+        '{"pulsar-pip430": {"ops": ["usage"], "order_slack": -1}}',
+        '{"pulsar-pip430": {"ops": ["usage", "evict"]}}',
+        '{"kafka-share": {"ops": ["usage"]}}',
+        "{}",
+    ],
+)
+def test_a_subject_that_declares_something_else_when_it_starts_again_is_broken(tmp_path: Path, second: str) -> None:
+    program = OFFERS.replace("EXTRA", "''")
+    child = Child([sys.executable, "-I", "-S", "-c", program, str(tmp_path / "starts"), second])
+    child.restart()
+    with pytest.raises(BrokenSubject, match=r"started again|started once"):
+        child.play([USAGE])
+    child.close()
+
+
+def test_a_program_that_is_gone_when_it_starts_again_is_broken(tmp_path: Path) -> None:
+    program = tmp_path / "subject"
+    program.write_text(f"#!{sys.executable} -IS\n{OFFERS}", encoding="utf-8")
+    program.chmod(0o755)
+    child = Child([str(program), str(tmp_path / "starts"), "{}"])
+    program.unlink()
+    child.restart()
+    with pytest.raises(BrokenSubject, match="started once, and not again: cannot start"):
+        child.play([USAGE])
+
+
+@pytest.mark.parametrize("extra", ['{"id": 1, "outcomes": []}\\n', "half a line"])
+def test_a_line_after_the_last_answer_is_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], extra: str
+) -> None:
+    program = tmp_path / "subject.py"
+    program.write_text(OFFERS.replace("EXTRA", f"'{extra}'"), encoding="utf-8")
+    case = tmp_path / "case.json"
+    case.write_text('{"system": "pulsar-pip430", "config": {}, "steps": [{"op": "usage"}]}', encoding="utf-8")
+    command = shlex.join([sys.executable, "-I", "-S", str(program), str(tmp_path / "starts"), "{}"])
+    code, out, err = run(capsys, "replay", str(case), "--command", command)
+    assert (code, out) == (3, ""), err
+    assert "the subject wrote a line after the answer to the last request: '" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_answers_that_nobody_waited_for_are_no_mistake(tmp_path: Path) -> None:
+    program = OFFERS.replace("EXTRA", "''")
+    child = Child([sys.executable, "-I", "-S", "-c", program, str(tmp_path / "starts"), "{}"])
+    for number in range(3):
+        child.send(encode_request(USAGE, number, child.declaration))
+    assert child.receive()["id"] == 0
+    child.close()
 
 
 BROKEN: Final = """

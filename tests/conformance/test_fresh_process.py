@@ -9,7 +9,6 @@ from typing import Final
 
 from entrycache_conformance.judge import find_difference
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.wrappers import FreshSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_reference.pulsar_pip430 import Config, ops
@@ -34,12 +33,11 @@ def test_a_difference_after_earlier_runs_costs_one_start(tmp_path: Path) -> None
     case = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
     child = Child([sys.executable, "-c", WRONG_FROM_THE_FOURTH_RUN, str(starts)], timeout_seconds=30)
     try:
-        fresh = FreshSubject(child)
         before = len(starts.read_text())
-        assert find_difference(fresh, dataclasses.replace(case, earlier=(case,) * 3)) is not None
+        assert find_difference(child, dataclasses.replace(case, earlier=(case,) * 3), fresh=True) is not None
         assert len(starts.read_text()) == before + 1
-        assert find_difference(fresh, dataclasses.replace(case, earlier=(case,) * 2)) is None
-        assert find_difference(fresh, case) is None
+        assert find_difference(child, dataclasses.replace(case, earlier=(case,) * 2), fresh=True) is None
+        assert find_difference(child, case, fresh=True) is None
         assert len(starts.read_text()) == before + 3
     finally:
         child.close()

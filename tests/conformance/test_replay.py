@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from entrycache_conformance.judge import Coverage, judge, require_supported, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.replay import replay_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.subject import InProcessSubject, RunResult
+from entrycache_protocol.subject import InProcessSubject, RunResult, require_supported
 from tests.support.command import run
 
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}

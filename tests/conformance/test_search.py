@@ -13,11 +13,12 @@ from hypothesis import settings
 from entrycache_cli.commands.options import definition_for
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.judge import Coverage, LawBroken, judge, run_reference
-from entrycache_conformance.levels import PROFILES, Profile, find_reachable
+from entrycache_conformance.levels import PROFILES, Profile, SelfCheckFailed, find_reachable, run_self_check
 from entrycache_conformance.resolve import open_in_process
-from entrycache_conformance.run import Options, SelfCheckFailed, conform, run_self_check
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
 from entrycache_conformance.shrink import shrink_and_confirm
+from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
@@ -156,16 +157,16 @@ def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
         assert "too seldom" in report["skipped"][-1]["reason"]
 
 
-class Declining:
+class Declining(NarrowedSubject):
     """The reference, but it declines each run for which `when` holds."""
 
     def __init__(self, when: Callable[[Case], bool]) -> None:
+        inner = reference_subject(SYSTEM)
+        super().__init__(inner, inner.declaration)
         self._when = when
-        self._inner = reference_subject(SYSTEM)
-        self.declaration, self.name = self._inner.declaration, "declining"
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
-        return [SkippedRun("not today") if self._when(case) else self._inner.play([case])[0] for case in cases]
+        return [SkippedRun("not today") if self._when(case) else self.subject.play([case])[0] for case in cases]
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_a_level_whose_operations_tell_nothing_is_not_checked(
     ops: set[str], levels: tuple[str, ...], unchecked: list[str], tmp_path: Any
 ) -> None:
     subject: Any = Declining(lambda case: False)
-    subject.declaration = offered(ops=frozenset(ops))
+    subject._declaration = offered(ops=frozenset(ops))
     report = conform(subject, Options(levels, Profile(60, 3, 1), 0, 0.0, tmp_path))
     assert [name for name, level in report.levels.items() if level.verdict.value == "nothing-checked"] == unchecked
     said = [skip.what for skip in report.skipped if "answer nothing" in skip.reason]

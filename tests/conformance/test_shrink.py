@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from entrycache_conformance.shrink import minimize_items
+from entrycache_conformance.generate import minimize_items
 
 
 @pytest.mark.parametrize("forwards", [False, True])

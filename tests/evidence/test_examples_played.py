@@ -9,10 +9,9 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.histories import HistoryCounts, judge_history
-from entrycache_conformance.judge import Coverage, Difference, judge, run_reference
+from entrycache_conformance.judge import Coverage, Difference, answer_case, judge, run_reference
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.subjects.child import Child
-from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.rulebook.examples import load_examples
 from entrycache_protocol.case import Case, History, variants_to_json
@@ -72,7 +71,7 @@ def test_a_variant_answers_differently_from_the_default(rule: Rule) -> None:
     case = CASES[rule]
     if case.system.fast is not None:
         subject = fast(case.system.name)
-        assert difference(subject, case, play(subject, case)) is not None
+        assert difference(subject, case, answer_case(subject, case)) is not None
     default = replace(case, config=replace(case.config, variants=case.system.model.variants()))
     assert outcomes(default) != outcomes(case)
 

@@ -95,6 +95,35 @@ def test_every_line_is_read() -> None:
         assert len(LINE.findall(text)) == len(written), path
 
 
+def test_every_source_is_linked() -> None:
+    """Check that each class, proposal and pull request of a *Source.* line has an address, and that no text is lost."""
+    for text in rule_registry.load_texts():
+        pieces = rule_registry.link_source(text.source)
+        assert "".join(piece for piece, _ in pieces).replace("`", "") == text.source.replace("`", "")
+        unlinked = "".join(piece for piece, address in pieces if not address)
+        assert not re.search(r"PR \d|PIP-|issue \d", unlinked), (text.id, unlinked)
+        if VERSIONS.search(text.source):
+            assert "`" not in unlinked, (text.id, unlinked)
+
+
+def test_a_class_leads_to_its_file_in_the_named_release() -> None:
+    ledger = "https://github.com/apache/pulsar/blob/v4.0.8/managed-ledger/src/main/java/org/apache/bookkeeper/mledger"
+    kafka = "https://github.com/apache/kafka/blob/4.3.1/streams/src/main/java/org/apache/kafka/streams"
+    assert rule_registry.link_source("`RangeCache.put`, `getSize`, managed-ledger 4.0.8; PR 24699.") == [
+        ("RangeCache.put", f"{ledger}/util/RangeCache.java"),
+        (", ", ""),
+        ("getSize", f"{ledger}/util/RangeCache.java"),
+        (", managed-ledger 4.0.8; ", ""),
+        ("PR 24699", "https://github.com/apache/pulsar/pull/24699"),
+        (".", ""),
+    ]
+    source = "`KafkaStreams.getCacheSizePerThread`, kafka-streams 3.9.2, 4.3.1."
+    assert rule_registry.link_source(source)[0][1] == f"{kafka}/KafkaStreams.java"
+    assert rule_registry.link_source("`Unknown.put`, managed-ledger 4.0.8.") == [
+        ("`Unknown.put`, managed-ledger 4.0.8.", "")
+    ]
+
+
 @pytest.mark.parametrize("functions", [PULSAR, KAFKA], ids=["pulsar-pip430", "kafka-streams"])
 def test_every_module_of_an_operation_has_a_line(functions: dict[type, object]) -> None:
     texts = docstrings()

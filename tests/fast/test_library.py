@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import doctest
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import entrycache_fast
-from entrycache_fast import BrokerCache, CacheView, Position, Removal, Row, SlotView, Usage
+from entrycache_fast import BrokerCache, CacheView, Position, Removal, Row, SlotView, StoredEntry, Usage
 from entrycache_fast.pulsar.store import ORDER_SLACK
 
 
@@ -196,3 +197,86 @@ def test_an_empty_ledger_is_removed(cache: BrokerCache) -> None:
         cache.evict(1)
     assert cache._caches["orders"].ledgers == {}
     cache._check()
+
+
+CALLS = [
+    "clear",
+    "configure",
+    "cursor_add",
+    "cursor_move",
+    "cursor_rank",
+    "cursor_remove",
+    "cursors",
+    "evict",
+    "exists",
+    "expect_read",
+    "expire",
+    "get",
+    "get_range",
+    "insert",
+    "invalidate_before",
+    "invalidate_ledger",
+    "mark_read",
+    "read",
+    "read_one",
+    "release",
+    "remove_cache",
+    "remove_range",
+    "should_cache",
+    "slowest",
+    "usage",
+]
+"""Every call with arguments; a test compares the list with the class."""
+
+RIGHT = {
+    "cache": "orders",
+    "cursor": "reader",
+    "first": (1, 0),
+    "last": (1, 9),
+    "position": (1, 0),
+    "hold": "other",
+    "expected_reads": 1,
+    "last_inclusive": True,
+}
+"""A right argument for each name; for all others it is 1."""
+
+
+def test_every_call_with_arguments_is_asked_with_wrong_types() -> None:
+    members = inspect.getmembers(BrokerCache, inspect.isfunction)
+    calls = [name for name, call in members if not name.startswith("_") and len(inspect.signature(call).parameters) > 1]
+    assert calls == CALLS
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("wrong", ["one", 1.5, [], ("a", 1), object()], ids=["str", "float", "list", "tuple", "object"])
+def test_a_wrong_type_is_named_and_changes_nothing(call: str, wrong: object) -> None:
+    rows: list[Row] = []
+    cache = BrokerCache(clock=lambda: 0, on_row=rows.append)
+    cache.insert("orders", 1, 0, 10, expected_reads=2)
+    cache.cursor_add("orders", "reader", (1, 0))
+    cache.read("orders", (1, 0), (1, 0), 1, hold="open")
+    before = (cache.observe(), cache.names, cache.holds, len(rows))
+    parameters = inspect.signature(getattr(cache, call)).parameters
+    for name in parameters.keys() - {"value", "default"}:
+        if (name in {"cache", "cursor", "hold"} and wrong == "one") or (name == "watermark" and wrong == 1.5):
+            continue
+        given = {each: RIGHT.get(each, 1) for each in parameters if call != "configure"}
+        with pytest.raises(TypeError, match=f"^{name} must be "):
+            getattr(cache, call)(**{**given, name: wrong})
+        assert (cache.observe(), cache.names, cache.holds, len(rows)) == before
+    cache._check()
+
+
+@pytest.mark.parametrize("name", inspect.signature(BrokerCache).parameters)
+def test_a_setting_of_a_wrong_type_is_named(name: str) -> None:
+    with pytest.raises(TypeError, match=f"^{name} must be "):
+        BrokerCache(**{name: (1, 2)})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("wrong", [None, (5, b"x"), StoredEntry(1.5, b"x")])  # type: ignore[arg-type]
+def test_a_wrong_entry_from_storage_is_named_and_changes_nothing(wrong: object) -> None:
+    cache = BrokerCache(storage=lambda cache, ledger, entry: wrong)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match="storage must return a StoredEntry"):
+        cache.read("orders", (1, 0), (1, 1), 1)
+    assert cache.usage() == Usage(0, 0)
+    assert cache.metrics().miss_entries == 0

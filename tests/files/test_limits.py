@@ -39,6 +39,10 @@ SPECIAL: Final[dict[str, tuple[Callable[[Path], object], str]]] = {
     "a socket": (_socket, "it is a socket; expected a file"),
     "a folder": (Path.mkdir, "Is a directory; expected a file"),
     "a device": (lambda path: path.symlink_to("/dev/zero"), "it is a device; expected a file"),
+    "a file of /proc": (
+        lambda path: path.symlink_to("/proc/self/pagemap"),
+        "it has content and no size, as files below",
+    ),
     "nothing": (lambda path: None, "No such file"),
     "a link to itself": (lambda path: path.symlink_to(path.name), "symbolic links"),
 }

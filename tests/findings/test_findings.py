@@ -16,7 +16,17 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import TestedSubject
-from tests.support.findings import CASES, FINDINGS, PAGE_SYSTEMS, PAGES, TESTS, TIERS, Page
+from tests.support.findings import (
+    CASES,
+    FINDINGS,
+    PAGE_SYSTEMS,
+    PAGES,
+    RELEASES_PAGE,
+    TESTS,
+    TIERS,
+    Page,
+    render_releases_page,
+)
 from tests.support.jvm import mains
 from tests.support.jvm.mains import Ended, has_threads, run_all, run_as_it_is
 from tests.support.jvm.rocks import needs_rocks
@@ -214,3 +224,7 @@ def test_a_page_that_names_the_wrong_release_is_seen(
         expect_as_the_page_says(wrong, release, path, ended(release)[path])
     with pytest.raises(AssertionError):
         test_a_case_differs_where_its_page_says(release, wrong, case, released_subject)
+
+
+def test_the_page_of_releases_lists_what_fails_on_each() -> None:
+    assert RELEASES_PAGE.read_text("utf-8") == render_releases_page(), "write it by python -m tests.support.findings"

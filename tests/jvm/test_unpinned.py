@@ -34,7 +34,7 @@ def test_the_closest_release_comes_first(subject: str, expected: list[str]) -> N
 
 
 def test_what_is_no_version_is_one_clear_line() -> None:
-    with pytest.raises(UsageError, match=r"^pulsar:new: 'new' is no version; expected one with three numbers; known: 3\.3\.6"):
+    with pytest.raises(UsageError, match=r"^pulsar:new: 'new' is no version; expected one with three numbers; known: "):
         releases.closest_releases("pulsar:new")
 
 

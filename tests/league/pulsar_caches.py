@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from entrycache_fast import BrokerCache
-from entrycache_fast.pulsar.store import StoredEntry
+from entrycache_fast.pulsar.results import StoredEntry
 from entrycache_league.policies import BrokerSettings
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Requests
 from entrycache_reference import pulsar_legacy, pulsar_pip430, pulsar_segmented

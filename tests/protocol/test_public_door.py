@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import entrycache
 from entrycache_faults.model import CASES_FOLDER
 from entrycache_protocol.errors import EntrycacheError, MissingPrerequisite
+from tests.support import ROOT
 
 HEAVY = ("hypothesis", "pyarrow", "pyspark", "duckdb", "entrycache_conformance", "entrycache_spark", "click")
 
@@ -38,6 +40,20 @@ def test_every_exported_name_is_there_and_has_a_docstring() -> None:
 def test_importing_the_door_loads_nothing_heavy() -> None:
     code = f"import entrycache, sys; print([name for name in {HEAVY!r} if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_caches_and_an_adapter_need_only_the_standard_library(tmp_path: Path) -> None:
+    (tmp_path / "sortedcontainers.py").write_text("SortedList = list", encoding="utf-8")
+    code = """if True:
+        from entrycache import BrokerCache, SegmentedCache, StoredEntry, Subject, Refuse, Skip, serve, load_case
+        BrokerCache().insert("a", 1, 0, 10), SegmentedCache(1_000).insert("a", 1, 0, 10)
+        from entrycache import CachingStore, ThreadCache  # with sortedcontainers, as the page says
+        """
+    where = os.pathsep.join([str(Path(entrycache.__path__[0]).parent), str(ROOT / "reference"), str(tmp_path)])
+    command = [sys.executable, "-S", "-c", code]  # -S: no installed package is found
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": where}, check=True)
+    page = (ROOT / "docs/reference/fast-caches.md").read_text(encoding="utf-8")
+    assert "pip install --no-deps dist/*.whl" in page
 
 
 def test_the_example_of_the_docstring() -> None:

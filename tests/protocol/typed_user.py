@@ -4,7 +4,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from entrycache import Refuse, Skip, Subject, check, serve
+from entrycache import Refuse, Skip, StoredEntry, Subject, check, serve
 from entrycache_fast import BrokerCache, Position, Removal
 from entrycache_fast.kafka import CachingStore, Entry, ThreadCache
 
@@ -47,6 +47,22 @@ def records(cache: ThreadCache) -> bytes | None:
     return CachingStore(cache, "a", underlying).get(b"k") if entry is None else entry.value
 
 
+def read_payload(cache: BrokerCache[bytes]) -> bytes | None:
+    """Return a value, whose type is that of the cache."""
+    cache.insert("a", 1, 0, 5, value=b"hello")
+    payload: bytes | None = cache.get("a", 1, 0)
+    either: bytes | int | None = cache.get("a", 1, 1, default=0)
+    values: list[bytes | None] = cache.read("a", (1, 0), (1, 9), expected_reads=1).values
+    return payload if either == 0 else values[0]
+
+
+def untyped() -> BrokerCache[bytes]:
+    """Return a cache whose values are bytes; a bare cache takes any value."""
+    bare = BrokerCache()
+    bare.insert("a", 1, 0, 5, value=3)
+    return BrokerCache(storage=lambda cache, ledger, entry: StoredEntry(5, b"hello"))
+
+
 def mistakes() -> None:
     """Make mistakes: a type checker reports each line, otherwise its ignore is unused."""
     check(Mine({}))  # type: ignore[arg-type]
@@ -54,6 +70,9 @@ def mistakes() -> None:
     serve(str)  # type: ignore[arg-type]
     BrokerCache(max_size_bytes="1")  # type: ignore[arg-type]
     BrokerCache().evict(b"1")  # type: ignore[arg-type]
+    untyped().insert("a", 1, 0, 5, value="hello")  # type: ignore[arg-type]
+    text: str | None = untyped().get("a", 1, 0)  # type: ignore[assignment]
+    print(text)
     ThreadCache(1).put("a", "k", b"v")  # type: ignore[arg-type]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import random
+import re
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from py4j import java_gateway
+from py4j import clientserver, java_gateway
+from py4j.clientserver import ClientServerConnection
 from pyspark.sql import SparkSession
 
 from entrycache_cli.commands import audit as cli
@@ -20,7 +23,7 @@ from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.duckdb_backend import DuckDbBackend
 from entrycache_spark.folders import SPARK_METHODS, audit_folder
 from entrycache_spark.plan import evaluate_in_sql
-from entrycache_spark.spark_backend import get_session, is_worth_logging
+from entrycache_spark.spark_backend import PY4J_LOGGERS, get_session, is_worth_logging, silence_py4j
 from entrycache_trace.files import list_parts, read_metadata
 from tests.support.traces import plant
 from tests.support.traces.layout import split
@@ -116,15 +119,33 @@ def test_no_java_is_one_line(violating: Path, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_stopped_command_leaves_no_traceback_of_py4j(caplog: pytest.LogCaptureFixture) -> None:
-    root = logging.getLogger()
-    root.addFilter(is_worth_logging)
+    """As when the JVM ends with the command: py4j logs its errors to loggers of its own and to the root."""
+    for name in PY4J_LOGGERS:
+        logging.getLogger(name).removeFilter(is_worth_logging)
+    jvm, listens = socket.socket(), socket.create_server(("127.0.0.1", 0))
+    jvm.connect(listens.getsockname())
+    jvm.close()
+    connection = ClientServerConnection.__new__(ClientServerConnection)
+    connection.is_connected, connection.initiated_from_client = True, True
+    connection.stream, connection.socket = jvm, jvm
+    connection.shutdown_socket(0, 0)
+    assert [record.name for record in caplog.records] == ["py4j.clientserver"]
+    caplog.clear()
+    silence_py4j()
     try:
-        logging.exception("KeyboardInterrupt while sending command.")
-        logging.exception("Exception while sending command.")
+        connection.is_connected = True
+        connection.shutdown_socket(0, 0)
+        at_root = logging.LogRecord("root", logging.ERROR, java_gateway.__file__, 1, "KeyboardInterrupt", (), None)
+        at_root.exc_info = (KeyboardInterrupt, KeyboardInterrupt(), None)
+        logging.getLogger().handle(at_root)
+        logging.getLogger().error("of somebody else", exc_info=ValueError())
+        assert [record.msg for record in caplog.records] == ["of somebody else"]
     finally:
-        root.removeFilter(is_worth_logging)
-    assert [record.msg for record in caplog.records] == ["Exception while sending command."]
-    assert "KeyboardInterrupt while sending command." in Path(java_gateway.__file__).read_text("utf-8")
+        listens.close()
+        for name in PY4J_LOGGERS:
+            logging.getLogger(name).removeFilter(is_worth_logging)
+    written = "".join(Path(module.__file__).read_text("utf-8") for module in (java_gateway, clientserver))
+    assert set(re.findall(r"getLogger\(\"(.*?)\"\)", written)) <= {"py4j", *PY4J_LOGGERS}
 
 
 def test_a_command_stopped_while_spark_starts_leaves_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,4 +160,4 @@ def test_a_command_stopped_while_spark_starts_leaves_no_traceback(monkeypatch: p
     monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
     monkeypatch.setattr(SparkSession.Builder, "getOrCreate", starts)
     with pytest.raises(KeyboardInterrupt):
-        get_session("spark://nowhere:7077")
+        get_session("yarn")

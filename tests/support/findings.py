@@ -1,4 +1,4 @@
-"""The pages of findings, read from docs/findings."""
+"""The pages of findings, read from docs/findings, and the page that lists them by release."""
 
 from __future__ import annotations
 
@@ -37,6 +37,9 @@ PAGE_SYSTEMS: Final = {
     "pulsar-legacy": System("pulsar-legacy", release_versions("pulsar-legacy"), "For a broker"),
     "kafka-streams": System("kafka-streams", release_versions("kafka-streams"), "For a topology"),
 }
+
+
+FAMILY_TITLES: Final = {"pulsar": "Pulsar", "pulsar-legacy": "Pulsar", "kafka-streams": "Kafka Streams"}
 
 
 class Page(NamedTuple):
@@ -89,3 +92,29 @@ def read_page(folder: Path) -> Page:
 PAGES: Final = tuple(read_page(page.parent) for page in sorted(FINDINGS.glob("*/README.md")))
 CASES: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*.json")))
 TESTS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*Test.java")))
+
+RELEASES_PAGE: Final = FINDINGS / "releases.md"
+
+
+def render_releases_page() -> str:
+    """Return the page that lists the findings of each release, the gravest group first."""
+    parts = [
+        "# Findings by release",
+        "The findings that were shown to fail on each release, in groups, the gravest group first. "
+        "[The index](README.md) tells how each was shown. "
+        "`python -m tests.support.findings` writes this page.",
+    ]
+    for system in PAGE_SYSTEMS.values():
+        for release in reversed(system.releases):
+            parts.append(f"## {FAMILY_TITLES[system.family]} {release}")
+            for tier, heading in TIERS.items():
+                rows = [
+                    page for page in PAGES if (page.system, page.tier) == (system, tier) and release in page.fails_on
+                ]
+                links = [f"- [{page.title}]({page.name}/README.md)" for page in rows]
+                parts += [f"### {heading.lstrip('1234. ')}", "\n".join(links)] if links else []
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    RELEASES_PAGE.write_text(render_releases_page(), "utf-8")

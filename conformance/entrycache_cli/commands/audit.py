@@ -138,7 +138,11 @@ def audit(
     provenance = audit_provenance(where, metadata, audit_backend)
     print_audit(result, written, provenance, as_json_, None if read_by_spark else Path(where))
     if junit is not None or html is not None:
-        rows = [] if read_by_spark or html is None else violations_with_rows(Path(where), result.violations)
+        rows = (
+            []
+            if read_by_spark or html is None
+            else violations_with_rows(Path(where), result.violations, str(provenance.get("system", "")))
+        )
         options.ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": rows}])
     if result.unwritten:
         raise WriteError(result.unwritten)

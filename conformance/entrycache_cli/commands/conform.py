@@ -48,8 +48,8 @@ from entrycache_conformance.known import (
     read_known_failures,
 )
 from entrycache_conformance.levels import PROFILES, find_rule_levels, levels_of_rules, list_levels, select_levels
-from entrycache_conformance.report import RunReport, rule_order
-from entrycache_conformance.run import Notify, Options, conform, conform_to_rules, seconds_since
+from entrycache_conformance.report import RunReport, rule_order, seconds_since
+from entrycache_conformance.run import Notify, Options, conform, conform_to_rules
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration
@@ -88,8 +88,7 @@ def read_entries(known: Path | None, fix: bool) -> tuple[KnownFailure, ...]:
 
 def known_json(known: KnownReport) -> dict[str, Any]:
     """Return what `--json` adds about known failures."""
-    numbers = [entry.number for entry, _ in known.hits]
-    return {"known": [_known_entry_json(one, numbers.count(one.entry.number)) for one in known.checked]}
+    return {"known": [_known_entry_json(one, count) for one, count in zip(known.checked, known.counts, strict=True)]}
 
 
 def _known_entry_json(one: EntryCheck, number: int) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.brokers.jars import BrokerJars, build_broker_jars
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.java.build import find_java
-from entrycache_conformance.judge import Coverage, judge, run_reference
-from entrycache_conformance.subjects.wrappers import play
+from entrycache_conformance.judge import judge_case
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, config_to_json, variants_to_json
 from entrycache_protocol.subject import FailingCase, InProcessSubject, SkippedRun, TestedSubject
@@ -55,11 +54,9 @@ def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
     """
     require_traces(case, "the case")
     files.check_empty_folder(out, "the trace")
-    steps = run_reference(case, Coverage())
-    answer = play(subject, case)
+    steps, answer, difference = judge_case(subject, case)
     if isinstance(answer, SkippedRun):
         raise errors.UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
-    difference = judge(case, steps, answer, subject.declaration)
     own_rows = subject.name == "fast" and isinstance(subject, InProcessSubject)  # any subject may call itself so
     done = _fast_outcomes(case) if own_rows else [(step.outcome, step.rows) for step in steps]
     calls = [

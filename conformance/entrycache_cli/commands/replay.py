@@ -23,7 +23,7 @@ from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol import codec, errors
 from entrycache_protocol.case import Case, History, case_to_json, read_case, read_case_or_history
-from entrycache_protocol.subject import TestedSubject
+from entrycache_protocol.subject import TestedSubject, require_supported
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
 """The languages of protocol tests with their templates; a test in Java drives the released classes instead."""
@@ -155,7 +155,7 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
     choice = choice._replace(system=choice.system or case.system.name)
     tested = resolve.resolve_subject(choice)
     try:
-        judge.require_supported(case, tested)
+        require_supported(case, tested)
     finally:
         tested.close()
     return render_test(value, language, _start_command(choice))

@@ -1,11 +1,11 @@
-"""The command `entrycache report`, which prints a file of results in another format."""
+"""The command `entrycache report`, which prints files of results in another format."""
 
 from pathlib import Path
 from typing import Final
 
 import click
 
-from entrycache_cli.commands.options import exits_with_code, file_argument
+from entrycache_cli.commands.options import exits_with_code
 from entrycache_cli.report import formats, terminal
 from entrycache_cli.report.results import read_results, verdict_table
 
@@ -13,17 +13,18 @@ TERMINAL: Final = "terminal"
 
 
 @click.command("report")
-@file_argument
+@click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--to", "form", required=True, type=click.Choice([TERMINAL, *formats.FORMATS]), help="The format to print."
 )
 @exits_with_code
-def command(file: Path, form: str) -> int:
-    """Print the results in FILE in another format.
+def command(paths: tuple[Path, ...], form: str) -> int:
+    """Print the results in each FILE, together, in another format.
 
-    FILE holds what --json printed, one object a line, at most 16 MiB.
+    A FILE holds what --json printed, one object a line, at most 16 MiB. With --to html, several results stand side by
+    side on one page.
     """
-    results = read_results(file)
+    results = [result for path in paths for result in read_results(path)]
     if form == TERMINAL:
         terminal.make_console().print(verdict_table(results))
     else:

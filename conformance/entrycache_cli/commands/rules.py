@@ -1,6 +1,7 @@
 """The command `entrycache rules`: print the rules with their links, or check that text, code and tests agree."""
 
 import json
+from typing import Final
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
@@ -51,16 +52,25 @@ def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
         return 0
     if rule is not None:
         for name, value in rule_entries[0].items():
-            echo(f"{name:10} {', '.join(value) if isinstance(value, list) else value}")
+            echo(f"{LABELS.get(name, name):14} {', '.join(value) if isinstance(value, list) else value}")
         _print_example(Rule(rule))
         return 0
     table = Table(title="rules", title_justify="left")
-    for column in ("rule", "level", "text"):
+    for column in ("rule", "strength", "text"):
         table.add_column(column, overflow="fold")
     for item in rule_entries:
         table.add_row(*(Text(str(item[name])) for name in ("id", "level", "text")))
     make_console().print(table)
     return 0
+
+
+LABELS: Final = {
+    "level": "strength",
+    "faults": "fault subjects",
+    "mutants": "seeded faults",
+    "trace_checks": "trace checks",
+}
+"""The words on the screen for keys of `--json` that mean something else in the rest of this project."""
 
 
 def _checked() -> list[Problem]:

@@ -130,8 +130,10 @@ class SharedRun:
             return content.add_metadata(report, metadata, self._choice)
 
         if self._known is None:
-            return KnownReport(whole(run.conform(self.subject, options)), (), ())
-        known_report = conform_with_known(self.subject, options, self.entries, self._known.parent, lambda *_: None)
+            known_report = KnownReport(run.conform(self.subject, options), (), ())
+        else:
+            known_report = conform_with_known(self.subject, options, self.entries, self._known.parent, lambda *_: None)
+        self.subject.close()  # it refuses a subject that answers more than was asked
         return known_report._replace(report=whole(known_report.report))
 
 

@@ -6,6 +6,8 @@ from the trace again, so nothing of them is kept in the result.
 """
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -16,10 +18,14 @@ from rich.text import Text
 from entrycache_cli.report import content, terminal
 from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_spark.common.results import AuditResult, Verdict, Violation
+from entrycache_spark.common.rule_files import named_columns
 from entrycache_trace import files, inspect
 
 SHOWN_WITH_ROWS: Final = 3
 """The number of violations that a terminal shows with the rows around them."""
+
+NOTES_MAX: Final = 20
+"""The number of reasons for undecided rules in a result."""
 
 BROKERS_NAMED: Final = 5
 """The number of broker names in a line."""
@@ -43,22 +49,24 @@ def print_audit(
     out.print(table)
     for violation in result.violations[:10]:
         place = f"{violation.rule}: broker {violation.broker}, seq {violation.seq}"
-        out.print(escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"))
+        out.print(
+            escape_unprintable(f"{place}: expected {violation.expected}; observed {violation.observed}"), soft_wrap=True
+        )
     if trace is not None:
         for violation in result.violations[:SHOWN_WITH_ROWS]:
             out.print(rows_table(trace, violation))
     for note in result.notes[:5]:
-        out.print(escape_unprintable(f"not decided: {note}"))
+        out.print(escape_unprintable(f"not decided: {note}"), soft_wrap=True)
     for line in complete_brokers(result):
-        out.print(escape_unprintable(line))
+        out.print(escape_unprintable(line), soft_wrap=True)
     for difference in result.differences[:5]:
-        out.print(escape_unprintable(f"differs from the rows before it: {difference}"))
+        out.print(escape_unprintable(f"differs from the rows before it: {difference}"), soft_wrap=True)
     if result.judged is not None:
         out.print(f"{len(result.judged)} of {len(result.brokers)} brokers judged anew; above are new violations only")
     if result.without_rows:
-        out.print(escape_unprintable(f"{missing_rows_message(result)}; nothing of them was checked"))
+        out.print(escape_unprintable(f"{missing_rows_message(result)}; nothing of them was checked"), soft_wrap=True)
     by = f" by {result.evaluator}" if result.evaluator else ""
-    out.print(escape_unprintable(f"{result.rows} events{by}; {headline(result, where)}"))
+    out.print(escape_unprintable(f"{result.rows} events{by}; {headline(result, where)}"), soft_wrap=True)
 
 
 def headline(result: AuditResult, where: str) -> str:
@@ -114,7 +122,16 @@ def audit_json(result: AuditResult, provenance: Mapping[str, Any]) -> dict[str, 
     brokers = {broker: verdict_names(verdicts) for broker, verdicts in result.brokers.items()}
     judged = {} if result.judged is None else {"judged": list(result.judged)}
     empty = {"brokers_without_rows": list(result.without_rows)}
-    return {**answer, **more, "brokers": brokers, **empty, **judged, **provenance}
+    counts = {"violation_counts": _violation_counts(result.violations), "notes": list(result.notes[:NOTES_MAX])}
+    return {**answer, **more, "brokers": brokers, **counts, **empty, **judged, **provenance}
+
+
+def _violation_counts(violations: Iterable[Violation]) -> dict[str, dict[str, int]]:
+    """Return the number of violations by broker and rule."""
+    counts: dict[str, dict[str, int]] = {}
+    for (broker, rule), number in sorted(Counter((one.broker, one.rule) for one in violations).items()):
+        counts.setdefault(broker, {})[rule] = number
+    return counts
 
 
 def audit_provenance(where: str, metadata: Path | None, backend: str) -> dict[str, Any]:
@@ -149,25 +166,29 @@ VIOLATIONS_MAX: Final = 50
 TIMELINE_EVENTS: Final = 60
 """The number of events before and after a violation that the page draws."""
 
+EVENT_COLUMNS: Final = ("seq", "op", "cause")
+"""The columns that say which event a row is."""
+
 HIDDEN_COLUMNS: Final = frozenset({"broker", "value"})
 """Columns that a table of rows leaves out."""
 
 
-def violations_with_rows(trace: Path, violations: Iterable[Violation]) -> list[dict[str, Any]]:
-    """Return the first violations with the rows around them, as JSON.
+def violations_with_rows(trace: Path, violations: Iterable[Violation], system: str) -> list[dict[str, Any]]:
+    """Return the first violations with the rows around them, as JSON; `system` is that of the trace.
 
     Raises:
         UsageError: a part of the trace cannot be read.
     """
     return [
-        _violation_with_rows(trace, violation) for _, violation in zip(range(VIOLATIONS_MAX), violations, strict=False)
+        _violation_with_rows(trace, violation, system)
+        for _, violation in zip(range(VIOLATIONS_MAX), violations, strict=False)
     ]
 
 
-def _violation_with_rows(trace: Path, violation: Violation) -> dict[str, Any]:
+def _violation_with_rows(trace: Path, violation: Violation, system: str) -> dict[str, Any]:
     near = inspect.rows_near(trace, violation.broker, violation.seq, TIMELINE_EVENTS)
     rows = [row for row in near if abs(row["seq"] - violation.seq) <= inspect.ROWS_EACH_SIDE]
-    columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in HIDDEN_COLUMNS]
+    columns, needed = _ordered_columns(rows, violation, system)
     return {
         "rule": violation.rule,
         "broker": violation.broker,
@@ -175,14 +196,22 @@ def _violation_with_rows(trace: Path, violation: Violation) -> dict[str, Any]:
         "expected": violation.expected,
         "observed": violation.observed,
         "columns": columns,
+        "needed": needed,
         "rows": [[str(row.get(name, "")) for name in columns] for row in rows],
         "bad": next((at for at, row in enumerate(rows) if row["seq"] == violation.seq), -1),
         "bytes": [[row["seq"], row["bytes_after"]] for row in near],
-        "trigger": _last_value(near, "trigger_bytes"),
-        "target": _last_value(near, "target_bytes"),
+        **inspect.bounds_at(trace, violation.broker, violation.seq),
     }
 
 
-def _last_value(rows: Iterable[Mapping[str, Any]], name: str) -> int | None:
-    """Return the last value of a column among the rows, if any row has it."""
-    return next((row[name] for row in reversed(list(rows)) if name in row), None)
+def _ordered_columns(rows: list[dict[str, Any]], violation: Violation, system: str) -> tuple[list[str], int]:
+    """Return the columns of the rows, and how many of them the verdict needs; these come first.
+
+    The verdict needs the event, the columns that its text names, and the columns that the file of the rule names.
+    """
+    columns = [name for name in dict.fromkeys(name for row in rows for name in row) if name not in HIDDEN_COLUMNS]
+    words = set(re.findall(r"\w+", f"{violation.expected} {violation.observed}"))
+    in_text = [name for name in columns if name in words]
+    needed = [name for name in dict.fromkeys([*EVENT_COLUMNS, *in_text]) if name in columns]
+    needed += [name for name in named_columns(violation.rule, system, columns) if name not in needed]
+    return [*needed, *(name for name in columns if name not in needed)], len(needed)

@@ -5,11 +5,13 @@ text. `run_metadata` collects seed, profile and versions of a run, `add_metadata
 with the command that replays each failure, and `read_provenance` reads them back from a result for every format.
 """
 
+import json
 import platform
 import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import distributions, version
 from typing import Any, Final, NamedTuple
 
@@ -57,6 +59,55 @@ OWN_CASE = "the finding's own case: {}"
 
 UNCONFIRMED = "not confirmed on a fresh process: {}"
 """The note of a failure that could not be confirmed on a fresh process."""
+
+LINK: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+"""A link of Markdown in the text of a rule."""
+
+
+class RuleText(NamedTuple):
+    """The text of a rule: its sentence, its intent, and its source as texts with their addresses."""
+
+    sentence: str
+    intent: str
+    source: tuple[tuple[str, str], ...]
+
+    @property
+    def plain(self) -> str:
+        """The sentence and the source as lines of plain text, with the addresses."""
+        addresses = dict.fromkeys(address for _, address in self.source if address)
+        return "\n".join([self.sentence, f"source: {''.join(text for text, _ in self.source)}", *addresses])
+
+
+@cache
+def _rule_texts() -> dict[str, RuleText]:
+    from entrycache_evidence.core import rule_registry  # noqa: PLC0415 - only reports with rules need it
+
+    return {
+        text.id: RuleText(
+            LINK.sub(r"\1", f"{text.level}: {text.text}"),
+            LINK.sub(r"\1", text.intent),
+            tuple(rule_registry.link_source(LINK.sub(r"\1", text.source))),
+        )
+        for text in rule_registry.load_texts()
+    }
+
+
+def find_rule_text(rule: str) -> RuleText | None:
+    """Return the text of a rule, or None if there is no such rule."""
+    return _rule_texts().get(rule)
+
+
+@cache
+def find_example(rule: str) -> dict[str, Any] | None:
+    """Return the example of a rule as its file holds it, or None if there is no such rule."""
+    from entrycache_evidence.rulebook import examples  # noqa: PLC0415 - only reports with rules need it
+
+    path = examples.locate_examples() / f"{rule}.json"
+    if find_rule_text(rule) is None or not path.is_file():
+        return None
+    example: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return example
+
 
 DEPENDS = "it depends on earlier runs: it fails after {} before it, which {} in the case file and above, and not alone"
 

@@ -1,13 +1,15 @@
 """Results as JUnit XML: a suite for each subject and level, and a test case for each rule.
 
 Audits and proofs have one suite each. A violation is a failure, an undecided rule is skipped, and a broken subject is
-an error. A suite has a time if its result holds one.
+an error. The text of a failure begins with the rule's sentence and its source. A suite has a time if its result holds
+one.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree as Xml
 
+from entrycache_cli.report import content
 from entrycache_cli.report.content import DistinctFailure, deduplicate, failure_text, read_provenance
 from entrycache_cli.report.results import Line, result_kind, verdict_lines
 from entrycache_conformance.report import LevelReport, RunReport
@@ -80,16 +82,26 @@ def _level_suite(
 
 
 def _add_failures(case: Xml.Element, rule: str, level: str, distinct: list[DistinctFailure]) -> None:
-    """Add failures to a test case: in full at the first rule and level of a failure, by name at the others."""
+    """Add failures to a test case: in full at the first rule and level of a failure, by name at the others.
+
+    Each failure shows the sentence and the source of its rule.
+    """
+    sentence = _rule_sentence(rule)
     for one in distinct:
         first = one.failure
         if (rule, level) == (first.rules[0], first.level):
             message = f"{rule}: expected {codec.format_json(first.expected)}, got {codec.format_json(first.got)}"
-            _add_child(case, "failure", message, failure_text(one))
+            _add_child(case, "failure", message, f"{sentence}\n\n{failure_text(one)}".lstrip())
         else:
-            _add_child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", "")
+            _add_child(case, "failure", f"the failure of {first.rules[0]} at level {first.level}", sentence)
     if not distinct:
-        _add_child(case, "failure", "violates", "")
+        _add_child(case, "failure", "violates", sentence)
+
+
+def _rule_sentence(rule: str) -> str:
+    """Return the sentence and the source of a rule, with addresses; return an empty text for an unknown rule."""
+    text = content.find_rule_text(rule)
+    return "" if text is None else f"{rule} {text.plain}"
 
 
 def _line_case(line: Line) -> Xml.Element:
@@ -97,7 +109,10 @@ def _line_case(line: Line) -> Xml.Element:
     if line.verdict == "broken subject":
         _add_child(case, "error", line.note, "")
     elif line.held in TAGS:
-        _add_child(case, TAGS[line.held], f"{line.verdict} {line.note}".strip(), "")
+        tag = TAGS[line.held]
+        _add_child(
+            case, tag, f"{line.verdict} {line.note}".strip(), _rule_sentence(line.part) if tag == "failure" else ""
+        )
     return case
 
 

@@ -5,16 +5,17 @@
 `entrycache report` are made from these lines.
 """
 
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from entrycache_cli.report.terminal import coloured_verdict
 from entrycache_conformance.report import METADATA_SHAPE, REPORT_SHAPE, RunReport
-from entrycache_protocol import case, errors, files, strict_json
-from entrycache_reference.rules import Rule
+from entrycache_protocol import errors, files, strict_json
 
 
 class Line(NamedTuple):
@@ -33,10 +34,12 @@ class Line(NamedTuple):
         return errors.Verdict.NOTHING_CHECKED if self.verdict in UNDECIDED else errors.Verdict.CONFORMS
 
 
-SHORT_PREFIX: Final = next(iter(Rule)).value.partition("-")[0] + "-"
-"""The prefix of rule ids that is omitted where a line lists many rules."""
-
 UNDECIDED: Final = frozenset({"nothing-checked", "inconclusive", "skipped", "broken subject"})
+
+UNCHECKED: Final = errors.Verdict.NOTHING_CHECKED.value
+
+AUDIT_VERDICTS: Final = ("violates", "inconclusive", "conforms")
+"""The verdicts of rules that decide that of an audit, the first one first; else it is `nothing-checked`."""
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
@@ -136,12 +139,16 @@ VIOLATION_SHAPE: Final = strict_json.object_shape(
         "bytes": strict_json.list_shape(PAIR),
         "trigger": strict_json.nullable_shape(INTEGER),
         "target": strict_json.nullable_shape(INTEGER),
-    }
+        "limit": strict_json.nullable_shape(INTEGER),
+        "needed": strict_json.COUNT,
+    },
+    *("limit", "needed"),
 )
 """The shape of a violation with the rows around it.
 
-`bad` is the index of the violating row. `bytes` holds pairs of an event's number and the bytes after it; `trigger` and
-`target` come from the last event before it that has them.
+`bad` is the index of the violating row, and `needed` the number of first columns that the verdict needs. `bytes` holds
+pairs of an event's number and the bytes after it. `trigger` and `target` come from the last event up to it that has
+them, `limit` from the last CONFIG.
 """
 
 SHAPES: Final = {
@@ -161,12 +168,17 @@ SHAPES: Final = {
     "audit": strict_json.object_shape(
         {
             "rules": strict_json.mapping_shape(strict_json.TEXT),
+            "violations": strict_json.COUNT,
             "shown": strict_json.list_shape(VIOLATION_SHAPE),
             WITHOUT_ROWS: strict_json.TEXTS,
+            "violation_counts": strict_json.mapping_shape(strict_json.mapping_shape(strict_json.COUNT)),
+            "brokers": strict_json.mapping_shape(strict_json.mapping_shape(strict_json.TEXT)),
+            "notes": strict_json.TEXTS,
             **METADATA_SHAPE,
         },
         "shown",
         WITHOUT_ROWS,
+        *("violation_counts", "brokers", "notes"),
         *METADATA_SHAPE,
     ),
     "a part that was skipped": strict_json.object_shape(
@@ -188,26 +200,93 @@ LINES: Final = {
 }
 
 
-def gather_rules(results: list[dict[str, Any]]) -> list[Line]:
-    """Return the verdicts with rules of equal verdict gathered into one line each."""
-    lines: list[Line] = []
-    rules: dict[tuple[str, str, str], list[str]] = {}
-    for line in all_verdict_lines(results):
-        rule = case.RULE_ID.fullmatch(line.part)
-        prefix = "" if rule is None else rule[1]
-        if rule is None:
-            lines.append(line)
-        elif line.part not in rules.setdefault((line.what, line.verdict, prefix), []):
-            rules[line.what, line.verdict, prefix].append(line.part)
-    for (what, judged, prefix), names in rules.items():
-        short_names = (name.removeprefix(prefix) if prefix == SHORT_PREFIX else name for name in names)
-        lines.append(Line(what, f"{len(names)} rules", judged, ", ".join(short_names)))
-    return lines
+SUMMARY_ROWS: Final = 22
+"""The most rows of a summary: it fits on a screen of 40 lines of 80 columns even if half of them take two lines."""
+
+NOTE_LENGTH: Final = 100
+"""The most characters of a note in a summary."""
 
 
 def summary_table(results: list[dict[str, Any]]) -> Table:
-    """Return one short table: subjects by level, audits by verdict, evidence by grade."""
-    return _table(gather_rules(results))
+    """Return one row for each result, without ids of rules that conform, and one for each reason why parts are skipped.
+
+    If there are too many rows, the last ones that conform become one.
+    """
+    kinds = [(result_kind(result, "a result"), result) for result in results]
+    lines = [SUMMARIES[kind](result) for kind, result in kinds if kind in SUMMARIES]
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in ("what", "verdict", "shown by"):
+        table.add_column(column, overflow="fold")
+    for line in _shorten_summary(lines + _skipped_reasons(results)):
+        table.add_row(Text(line.what), coloured_verdict(line.verdict), Text(errors.shorten(line.note, NOTE_LENGTH)))
+    return table
+
+
+def _summarize_run(result: dict[str, Any]) -> Line:
+    report = RunReport.from_json(result)
+    rules = dict.fromkeys(failure.rules[0] for failure in report.failures)
+    examples = sum(level.examples for level in report.levels.values())
+    counts = Counter(level.verdict.value for level in report.levels.values())
+    levels = (
+        _count_verdicts(counts)
+        if len(counts) > 1
+        else f"{len(report.levels)} level{'s' if len(report.levels) > 1 else ''}"
+    )
+    exceptions = [f"{len(report.skipped)} exceptions"] if report.skipped else []
+    what = report.subject if ":" in report.subject else f"{report.subject}, {report.system}"
+    return Line(what, "", report.verdict.value, ", ".join([*rules, levels, f"{examples} cases", *exceptions]))
+
+
+def _summarize_audit(result: dict[str, Any]) -> Line:
+    lines = _audit_lines(result)
+    counts = Counter(line.verdict for line in lines)
+    verdict = next((each for each in AUDIT_VERDICTS if counts[each]), UNCHECKED)
+    broken = [line.part for line in lines if line.held is errors.Verdict.VIOLATES]
+    what = ", ".join(part for part in (f"audit {result.get('system', '')}".strip(), result.get("engine", "")) if part)
+    return Line(what, "", verdict, ", ".join([*broken, _count_verdicts(counts)]))
+
+
+def _summarize_proofs(result: dict[str, Any]) -> Line:
+    counts = Counter(line.verdict for line in _proof_lines(result))
+    return Line("proofs", "", result.get("verdict", next(iter(counts), UNCHECKED)), _count_verdicts(counts))
+
+
+def _count_verdicts(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+
+
+def _skipped_reasons(results: list[dict[str, Any]]) -> list[Line]:
+    """Return one line for each reason why parts are skipped."""
+    parts: dict[str, list[str]] = {}
+    for result in results:
+        if result_kind(result, "a result") == "a part that was skipped":
+            for line in _skipped_lines(result):
+                parts.setdefault(line.note, []).append(line.what)
+    return [
+        Line(names[0] + (f" and {len(names) - 1} more" if names[1:] else ""), "", "skipped", reason)
+        for reason, names in parts.items()
+    ]
+
+
+SUMMARIES: Final = {
+    "a broken subject": lambda result: _broken_lines(result)[0],
+    "conform": _summarize_run,
+    "prove": _summarize_proofs,
+    "audit": _summarize_audit,
+}
+"""The functions that make one line of a result, by kind; skipped parts are gathered by their reasons."""
+
+
+def _shorten_summary(lines: list[Line]) -> list[Line]:
+    """Replace the last lines that conform by one, if there are more than `SUMMARY_ROWS`."""
+    surplus = len(lines) - SUMMARY_ROWS
+    conforming = [line for line in lines if line.held is errors.Verdict.CONFORMS]
+    if surplus <= 0 or not conforming:
+        return lines
+    left_out = conforming[-surplus - 1 :]
+    return [line for line in lines if line not in left_out] + [
+        Line(f"{len(left_out)} more parts", "", errors.Verdict.CONFORMS.value, "")
+    ]
 
 
 def verdict_table(results: list[dict[str, Any]]) -> Table:

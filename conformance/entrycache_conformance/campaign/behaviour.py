@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import explain, shrink
+from entrycache_conformance import explain, generate
 from entrycache_conformance.campaign.run import DIFFERENCE_TRIES, make_run
 from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_protocol import codec, errors
@@ -59,7 +59,7 @@ def find_behaviour_differences(
             case = make_run(declaration, menu, workload, f"{seed}/{number}", steps, None).case
             difference = differs(case)
             if difference is not None:
-                short = shrink.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+                short = generate.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
                 one = _name_difference(before, after, *_with_default_settings(before, after, *short, declaration))
                 known = differences.get(one.label)
                 case_count = 1 if known is None else known.case_count + 1

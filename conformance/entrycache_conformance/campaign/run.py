@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_fast
-from entrycache_conformance import generate, resolve, shrink
+from entrycache_conformance import generate, resolve
 from entrycache_conformance.java import driver, releases
 from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.subjects.child import Child
@@ -232,7 +232,7 @@ def _shortest_case(subject: TestedSubject, case: Case) -> tuple[Case, Difference
 
     difference = differs(case)
     return (
-        None if difference is None else shrink.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+        None if difference is None else generate.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
     )
 
 

@@ -20,11 +20,12 @@ from entrycache_protocol.errors import (
     BrokenSubject,
     MissingPrerequisite,
     RestartError,
+    UsageError,
     escape_unprintable,
     shorten,
 )
-from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
-from entrycache_protocol.wire import START, check_adapter, encode_request, parse_line, read_answer
+from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
+from entrycache_protocol.wire import START, check_adapter, encode_request, parse_line, quote_line, read_answer
 
 MAX_RUNS: Final = 4_000
 """The number of runs that are remembered."""
@@ -68,7 +69,7 @@ MISSING_PREREQUISITE: Final = 4
 Request = TypeVar("Request", Case, History)
 
 
-class Child:
+class Child(TestedSubject):
     """A subject behind a command.
 
     With `prerequisites` the command is a driver of ours, which exits with 3 or 4 if it cannot work, and says why.
@@ -132,6 +133,7 @@ class Child:
     def _start(self) -> Declaration:
         self._process = ChildProcess(self._argv, self._on_stderr)
         self.runs.begin()
+        self._unanswered = 0
         self._process.send(START)
         try:
             line = self._process.receive(self._start_seconds)
@@ -173,6 +175,11 @@ class Child:
             declared = self._start()
         except BrokenSubject as error:
             raise RestartError(f"the subject could be started once, and not again: {error}") from None
+        except UsageError as error:
+            if self._process is None:
+                raise RestartError(f"the subject could be started once, and not again: {error}") from None
+            self._drop()
+            raise BrokenSubject(f"the subject was started again, and declares something else: {error}") from None
         if replace(declared, implementation=self._declaration.implementation) != self._declaration:
             self._drop()
             raise BrokenSubject("the subject was started again, and declares something else than at first")
@@ -191,9 +198,14 @@ class Child:
         words = self._process.last_words() if self._process is not None else ()
         return f"; its stderr says: {shorten(' / '.join(words), 300)}" if words else ""
 
-    def restart(self) -> None:
+    def restart(self) -> bool:
         """End the process, so that the next run starts a fresh one."""
         self._drop()
+        return True
+
+    def earlier_runs(self, case: Case) -> tuple[Case, ...]:
+        """Return the runs that the process of this very run had played before it."""
+        return self.runs.before(case)
 
     def _drop(self) -> None:
         if self._process is not None:
@@ -247,6 +259,7 @@ class Child:
         assert process is not None
         first = self._identity
         self._identity += len(batch)
+        self._unanswered = len(batch)
         answers: list[Any] = []
         try:
             for index, case in enumerate(batch):
@@ -261,6 +274,7 @@ class Child:
                     self._drop()
                     return answers, failed
                 answer = read_answer(parse_line(line), case, first + index, self._declaration)
+                self._unanswered -= 1
                 if isinstance(answer, FailedRun):
                     answer = answer if answer.log else answer._replace(log=process.thrown())
                     if index + 1 < len(batch):
@@ -298,6 +312,7 @@ class Child:
             self._start_again()
         assert self._process is not None
         self._process.send(line)
+        self._unanswered += 1
         self._process.push()
 
     def receive(self) -> dict[str, Any]:
@@ -312,6 +327,7 @@ class Child:
             if isinstance(line, FailureKind):
                 note = self._process.exit_note() if line is FailureKind.DEATH else f"{self._run_seconds:g} s"
                 raise BrokenSubject(f"{self._name}: {line.value} ({note})")
+            self._unanswered -= 1
             return parse_line(line)
         except BrokenSubject as error:
             broken = self._broken(error)
@@ -319,7 +335,16 @@ class Child:
             raise broken from None
 
     def close(self) -> None:
-        """End the process."""
+        """End the process.
+
+        Raises:
+            BrokenSubject: all requests have their answers, and the subject has written more before it is stopped.
+        """
         if self._process is not None:
+            rest = b"" if self._unanswered else self._process.read_unrequested()
             self._process.stop()
             self._process = None
+            if rest:
+                raise BrokenSubject(
+                    f"the subject wrote a line after the answer to the last request: {quote_line(rest)}"
+                )

@@ -226,6 +226,8 @@ class SubjectLog:
         self._file: IO[bytes] | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink() and not files.is_written_directly(path):
+                path.unlink()  # its target stays as it was
             self._file = path.open("wb", buffering=0)
         except OSError as error:
             raise errors.WriteError(f"cannot write {path}: {files.describe_os_error(error)}") from None
@@ -260,7 +262,7 @@ STOP_SECONDS: Final = 0.5
 """The time that a process may take to end after a stop request."""
 
 LAST_WORDS_SECONDS: Final = 0.1
-"""The time to wait for the last words of a failing process on stderr."""
+"""The time to wait for the last words of a process: on stderr if it fails, and on stdout before it is stopped."""
 
 
 class ChildProcess:
@@ -407,6 +409,14 @@ class ChildProcess:
         with contextlib.suppress(errors.BrokenSubject):
             self._move(0)
         return self._log.thrown
+
+    def read_unrequested(self) -> bytes:
+        """Wait a moment for output that answers nothing; return its first line, or the beginning of one."""
+        end = time.monotonic() + LAST_WORDS_SECONDS
+        with contextlib.suppress(errors.BrokenSubject):
+            while not (self._lines or self._ended) and (left := end - time.monotonic()) > 0:
+                self._move(left)
+        return self._lines[0] if self._lines else b"".join(self._part)
 
     def stop(self) -> None:
         """Ask the process to end, then kill it with everything that it has started."""

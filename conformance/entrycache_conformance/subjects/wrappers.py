@@ -2,55 +2,34 @@
 
 A `NarrowedSubject` uses less of a subject than it offers: fewer operations (`without_operations`), fixed settings
 (`pin_settings`), or the specification instead of a declared variant or limit (`lift_waivers`). A `ValidatedSubject`
-checks every message against its JSON Schema. It is slow and meant for the author of an adapter.
-
-The functions at the end take any subject, look through its wrappers for the process, and restart it: `play_fresh` plays
-runs on a process that has played nothing else, and a `FreshSubject` does so for each case.
+checks every message against its JSON Schema. It is slow and meant for the author of an adapter. Both are a
+`SubjectWrapper`, which passes everything else on to the subject behind it.
 """
 
-import contextlib
 import dataclasses
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.case import Case, History, case_to_json, config_to_json, history_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import case_schema, history_schema
-from entrycache_protocol.subject import Answer, HistoryAnswer, HistoryResult, RunResult, TestedSubject
+from entrycache_protocol.subject import Answer, HistoryAnswer, HistoryResult, RunResult, SubjectWrapper, TestedSubject
 
 
-class NarrowedSubject:
+class NarrowedSubject(SubjectWrapper):
     """The same subject with another declaration. The subject's own declaration still decides what is sent to it."""
 
     def __init__(self, subject: TestedSubject, declaration: Declaration) -> None:
-        self.subject = subject
+        super().__init__(subject)
         self._declaration = declaration
-
-    @property
-    def name(self) -> str:
-        """The name in reports."""
-        return self.subject.name
 
     @property
     def declaration(self) -> Declaration:
         """The declaration that a run may use."""
         return self._declaration
-
-    def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the answers, one per case, in order."""
-        return self.subject.play(cases)
-
-    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
-        """Return the answers, one per history, in order."""
-        return self.subject.play_histories(histories)
-
-    def close(self) -> None:
-        """Close the subject."""
-        self.subject.close()
 
 
 def without_operations(subject: TestedSubject, ops: frozenset[str]) -> NarrowedSubject:
@@ -145,26 +124,16 @@ def _validator() -> Any:
     return extend(Draft202012Validator, {"oneOf": own_one_of})  # type: ignore[no-untyped-call]
 
 
-class ValidatedSubject:
+class ValidatedSubject(SubjectWrapper):
     """A subject whose every case and outcome must fit the schemas, in addition to the strict reader."""
 
     def __init__(self, subject: TestedSubject) -> None:
-        self.subject = subject
+        super().__init__(subject)
         system, validator = subject.declaration.system, _validator()
         self._case = validator(case_schema(system))
         self._history = validator(history_schema(system))
         self._outcomes = {op: validator(system.wire.outcome_schema(op)) for op in system.ops.values()}
         self.messages = 0
-
-    @property
-    def name(self) -> str:
-        """The name in reports."""
-        return self.subject.name
-
-    @property
-    def declaration(self) -> Declaration:
-        """The declaration of the subject."""
-        return self.subject.declaration
 
     def play(self, cases: Sequence[Case]) -> list[Answer]:
         """Return the answers, one per case, in order.
@@ -209,10 +178,6 @@ class ValidatedSubject:
                     self._hold(self._outcomes[type(op)], outcome, f"an outcome of {op.name}")
         return answers
 
-    def close(self) -> None:
-        """Close the subject."""
-        self.subject.close()
-
 
 def _as_json(value: Any) -> Any:
     """Return the value as a JSON reader returns it: arrays are lists."""
@@ -221,63 +186,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [_as_json(part) for part in value]
     return value
-
-
-def find_child(subject: TestedSubject) -> Child | None:
-    """Return the child process behind a subject, if there is one.
-
-    A class in this process has one as soon as one of its runs has taken too long.
-    """
-    while isinstance(subject, ValidatedSubject | NarrowedSubject):
-        subject = subject.subject
-    process = getattr(subject, "child", subject)
-    return process if isinstance(process, Child) else None
-
-
-def restart(subject: TestedSubject) -> bool:
-    """Make the next run start a fresh process. Return whether the subject has one."""
-    child = find_child(subject)
-    if child is None:
-        return False
-    child.restart()
-    return True
-
-
-def earlier_runs(subject: TestedSubject, case: Case) -> tuple[Case, ...]:
-    """Return the runs that the process of this very run had played before it; none for a subject without a process."""
-    child = find_child(subject)
-    return () if child is None else child.runs.before(case)
-
-
-def limit_time(subject: TestedSubject, seconds: float) -> contextlib.AbstractContextManager[None]:
-    """Let a run inside the block take at most `seconds`, and try none again."""
-    child = find_child(subject)
-    return contextlib.nullcontext() if child is None else child.limit_time(seconds)
-
-
-def play_fresh(subject: TestedSubject, runs: Sequence[Case]) -> list[Answer]:
-    """Return the answers of a fresh process to these runs.
-
-    Raises:
-        BrokenSubject: the subject does not speak the protocol.
-    """
-    if isinstance(subject, FreshSubject):  # it would start a process for each run
-        return play_fresh(subject.subject, runs)
-    restart(subject)
-    return subject.play(runs)
-
-
-def play(subject: TestedSubject, case: Case) -> Answer:
-    """Return the subject's answer to a case, after playing the earlier runs of the case on a fresh process."""
-    return play_fresh(subject, [*case.earlier, case])[-1] if case.earlier else subject.play([case])[0]
-
-
-class FreshSubject(NarrowedSubject):
-    """A subject that plays each case on a process of its own."""
-
-    def __init__(self, subject: TestedSubject) -> None:
-        super().__init__(subject, subject.declaration)
-
-    def play(self, cases: Sequence[Case]) -> list[Answer]:
-        """Return the answers, one per case, in order."""
-        return [play_fresh(self.subject, [*case.earlier, case])[-1] for case in cases]

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, failure
-from entrycache_conformance.judge import judge, require_supported
+from entrycache_conformance.judge import judge
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
 from entrycache_protocol import errors, strict_json
 from entrycache_protocol.case import Case, case_from_json, config_to_json
-from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject
+from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, require_supported
 
 BATCH: Final = 200
 MAX_FAILURES: Final = 10

@@ -1,7 +1,8 @@
 """Read the texts of the rules from `spec`, and collect everything that names a rule by its id.
 
-`load_texts` parses the Markdown files of each system into `Text` records. `load_links` adds, by rule, the functions of
-the reference, laws, tests, seeded faults, evidence and trace checks that name it. A `Problem` is a disagreement that
+`load_texts` parses the Markdown files of each system into `Text` records. `link_source` gives each class, proposal and
+pull request that a *Source.* line names its address, by `spec/sources.toml`. `load_links` adds, by rule, the functions
+of the reference, laws, tests, seeded faults, evidence and trace checks that name it. A `Problem` is a disagreement that
 the check of the rules reports.
 """
 
@@ -10,8 +11,11 @@ import inspect
 import json
 import pkgutil
 import re
+import tomllib
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
@@ -72,6 +76,55 @@ def load_texts() -> list[Text]:
             for match in HEADING.finditer(path.read_text(encoding="utf-8")):
                 texts.append(Text(family=family, **match.groupdict()))
     return texts
+
+
+VERSIONS: Final = re.compile(r"(?P<artifact>[a-z]+-[a-z]+) (?P<versions>\d[\d., ]*\d)")
+NAMED: Final = re.compile(r"`(?P<code>[A-Za-z.]+)`|(?P<kind>PR|issue) (?P<number>\d+)|(?P<proposal>[A-Z]+-\d+)")
+
+
+def link_source(source: str) -> list[tuple[str, str]]:
+    """Split the *Source.* line of a rule into texts, each with its address; the address of plain text is empty.
+
+    A class that stands beside several versions leads to the last one. A method without a class belongs to the class
+    before it.
+    """
+    return [piece for part in re.split(r"(?<=; )", source) for piece in _linked_pieces(part)]
+
+
+def _linked_pieces(part: str) -> Iterator[tuple[str, str]]:
+    release, owner, at = VERSIONS.search(part), "", 0
+    for match in NAMED.finditer(part):
+        if match["code"] and match["code"][0].isupper():
+            owner = match["code"].partition(".")[0]
+        address = _class_address(owner, release) if match["code"] else _reference_address(match)
+        if address:
+            if match.start() > at:
+                yield part[at : match.start()], ""
+            yield match["code"] or match[0], address
+            at = match.end()
+    if part[at:]:
+        yield part[at:], ""
+
+
+def _class_address(name: str, release: re.Match[str] | None) -> str:
+    artifact = None if release is None else _source_addresses()["artifacts"].get(release["artifact"])
+    if release is None or artifact is None:
+        return ""
+    version, folders = release["versions"].split(", ")[-1], artifact["folders"]
+    folder = folders.get(f"{name} {version}", folders.get(name))
+    if folder is None:
+        return ""
+    return str(artifact["address"]).format(version=version, file=name if folder == "." else f"{folder}/{name}")
+
+
+def _reference_address(match: re.Match[str]) -> str:
+    address = _source_addresses()["references"].get(match["kind"] or match["proposal"], "")
+    return str(address).format(number=match["number"])
+
+
+@cache
+def _source_addresses() -> dict[str, Any]:
+    return tomllib.loads((checkout.locate_spec_folder() / "sources.toml").read_text("utf-8"))
 
 
 def load_links() -> dict[str, Links]:

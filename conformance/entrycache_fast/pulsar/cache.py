@@ -6,13 +6,14 @@ says whether an entry should be cached. `check_state` asserts every invariant, f
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, overload
 
-from entrycache_fast.pulsar import passes, rows, state, store
+from entrycache_fast.pulsar import arguments, passes, results, rows, state, store
 from entrycache_fast.pulsar.passes import ManagerCalls
+from entrycache_fast.pulsar.results import D, V
 
 
-class EntryCalls(ManagerCalls):
+class EntryCalls(ManagerCalls[V]):
     """The calls for entries: inserts, lookups and counts."""
 
     def insert(
@@ -21,7 +22,7 @@ class EntryCalls(ManagerCalls):
         ledger: int,
         entry: int,
         size_bytes: int,
-        value: object = None,
+        value: V | None = None,
         expected_reads: int | None = None,
     ) -> bool:
         """Add one entry at the tail of the queue, and return whether it was added.
@@ -30,13 +31,15 @@ class EntryCalls(ManagerCalls):
         with None, 0 or less the entry has no count. If the bytes of all caches are above the trigger afterwards, a size
         pass runs or is scheduled; it may remove this entry too.
         """
-        if size_bytes < 0:
-            raise ValueError(f"size_bytes must be 0 or more, got {size_bytes}")
+        if not type(ledger) is type(entry) is type(size_bytes) is int or size_bytes < 0:
+            arguments.check_offer(ledger, entry, size_bytes)
+        if expected_reads is not None and type(expected_reads) is not int:
+            arguments.check_integers(expected_reads=expected_reads)
         if self.max_size_bytes == 0:
             return self._skip(cache, ledger, entry, size_bytes)
         try:
             home = self._caches[cache].ledgers[ledger]
-        except KeyError:
+        except (KeyError, TypeError):
             home = self._open(cache).ledger(ledger)
         if entry in home:
             return self._reject(home[entry], size_bytes)
@@ -63,20 +66,30 @@ class EntryCalls(ManagerCalls):
             self._crossed()
         return True
 
-    def get(self, cache: str, ledger: int, entry: int, default: object = None) -> object:
-        """Return the value of one entry and mark it accessed; return `default` if it is not cached."""
+    @overload
+    def get(self, cache: str, ledger: int, entry: int, default: None = None) -> V | None: ...
+
+    @overload
+    def get(self, cache: str, ledger: int, entry: int, default: D) -> V | D | None: ...
+
+    def get(self, cache: str, ledger: int, entry: int, default: D | None = None) -> V | D | None:
+        """Return the value of one entry and mark it accessed; return `default` if it is not cached.
+
+        The value of an entry that was inserted without one is None.
+        """
         try:
             cached = self._caches[cache].ledgers[ledger].get(entry)
-        except KeyError:
+        except (KeyError, TypeError):
             cached = None
         if cached is None:
-            if self._on_row is not None or cache not in self._caches:
+            if not type(ledger) is type(entry) is int or self._on_row is not None or cache not in self._caches:
                 self._miss(cache, ledger, entry)
             return default
         if self._on_row is not None:
             self._on_row(rows.entry_row("HIT", "GET", self._clock(), self.size_bytes, cached))
         cached.accessed = True
-        return cached.value
+        value: V | None = cached.value
+        return value
 
     def exists(self, cache: str, ledger: int, entry: int) -> bool:
         """Return whether a position is cached; nothing is marked."""
@@ -92,8 +105,10 @@ class EntryCalls(ManagerCalls):
 
     def get_range(
         self, cache: str, first: tuple[int, int], last: tuple[int, int]
-    ) -> list[tuple[store.Position, object]]:
+    ) -> list[tuple[results.Position, V | None]]:
         """Return the entries from `first` to `last`, both included, ascending, with values; mark them accessed."""
+        if not (arguments.is_position(first) and arguments.is_position(last)):
+            arguments.check_positions(first=first, last=last)
         entries = self._open(cache).between(first, last)
         emit = self._on_row
         if emit is not None:
@@ -102,33 +117,33 @@ class EntryCalls(ManagerCalls):
                 emit(rows.entry_row("HIT", "GET", now_nanos, self.size_bytes, entry))
         for entry in entries:
             entry.accessed = True
-        return [(store.Position(entry.ledger.number, entry.number), entry.value) for entry in entries]
+        return [(results.Position(entry.ledger.number, entry.number), entry.value) for entry in entries]
 
-    def usage(self, cache: str | None = None) -> store.Usage:
+    def usage(self, cache: str | None = None) -> results.Usage:
         """Return the entries and bytes of one cache, or of all."""
         if cache is None:
-            return store.Usage(self._live(), self.size_bytes)
+            return results.Usage(self._live(), self.size_bytes)
         ledgers = self._open(cache).ledgers.values()
-        return store.Usage(sum(len(ledger) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
+        return results.Usage(sum(len(ledger) for ledger in ledgers), sum(ledger.size_bytes for ledger in ledgers))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all caches, in the order in which they were opened."""
         return tuple(self._caches)
 
-    def observe(self) -> store.Snapshot:
+    def observe(self) -> results.Snapshot:
         """Return the whole state, without marks or counts; this takes time for every entry."""
         now_nanos = self._clock()
-        caches: dict[str, store.CacheView] = {}
+        caches: dict[str, results.CacheView] = {}
         for name in sorted(self._caches):
             entries = self._caches[name].everything()
             if entries:
-                positions = tuple(store.Position(entry.ledger.number, entry.number) for entry in entries)
-                caches[name] = store.CacheView(self.usage(name).size_bytes, positions)
+                positions = tuple(results.Position(entry.ledger.number, entry.number) for entry in entries)
+                caches[name] = results.CacheView(self.usage(name).size_bytes, positions)
         live = tuple(
-            store.SlotView(
+            results.SlotView(
                 entry.ledger.cache.name,
-                store.Position(entry.ledger.number, entry.number),
+                results.Position(entry.ledger.number, entry.number),
                 entry.size_bytes,
                 now_nanos - entry.stamp_nanos,
                 entry.requeues,
@@ -138,7 +153,7 @@ class EntryCalls(ManagerCalls):
             for entry in self._queue
             if not entry.dead_slots
         )
-        return store.Snapshot(now_nanos, self.size_bytes, caches, live, self.tombstones)
+        return results.Snapshot(now_nanos, self.size_bytes, caches, live, self.tombstones)
 
     def _skip(self, cache: str, ledger: int, entry: int, size_bytes: int) -> bool:
         """Report an offer that is not taken because caching is disabled."""
@@ -168,8 +183,8 @@ class EntryCalls(ManagerCalls):
         return False
 
     def _miss(self, cache: str, ledger: int, entry: int) -> None:
-        """Report a lookup that misses."""
-        self._open(cache)
+        """Check the arguments of a lookup that misses, and report it."""
+        self._find(cache, ledger, entry)
         if self._on_row is not None:
             self._on_row(rows.absent_row("MISS", "GET", self._clock(), self.size_bytes, cache, ledger, entry))
 
@@ -184,7 +199,7 @@ class EntryCalls(ManagerCalls):
         return entry.expected_reads
 
 
-HeldEntries = list[tuple[store.Entry | None, object]]
+HeldEntries = list[tuple[store.Entry | None, Any]]
 """The entries that a read handed over, ascending, each None if it was not cached when the read ended; and values."""
 
 
@@ -202,7 +217,7 @@ class Lookup(NamedTuple):
         return [number for number, entry in zip(self.numbers, self.entries, strict=True) if entry is None]
 
 
-class StorageReads(EntryCalls):
+class StorageReads(EntryCalls[V]):
     """The calls that read entries through the cache, from storage if they are not cached.
 
     A read with a `hold` keeps its result under that name until `release`; a read without one releases it at its end.
@@ -212,11 +227,14 @@ class StorageReads(EntryCalls):
 
     def read(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], expected_reads: int, hold: str | None = None
-    ) -> store.ReadResult:
+    ) -> results.ReadResult[V]:
         """Read a range of one ledger, both ends included.
 
         Entries from storage are inserted with the count `expected_reads`, one by one, unless that is 0 or less.
         """
+        if not (arguments.is_position(first) and arguments.is_position(last)):
+            arguments.check_positions(first=first, last=last)
+        arguments.check_integers(expected_reads=expected_reads)
         ledger, number = first
         if ledger != last[0] or first > last:
             raise ValueError(f"a read is of one ledger and in order, got {first} to {last}")
@@ -225,8 +243,9 @@ class StorageReads(EntryCalls):
         stored = self._serve(lookup)
         return self._finish(lookup, self._fill(lookup, stored, expected_reads), hold)
 
-    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> store.ReadResult:
+    def read_one(self, cache: str, ledger: int, entry: int, hold: str | None = None) -> results.ReadResult[V]:
         """Read one position; an entry from storage is not inserted."""
+        arguments.check_integers(ledger=ledger, entry=entry)
         self._check_free(hold)
         lookup = self._look_up(cache, ledger, (entry,))
         stored = self._serve(lookup)
@@ -234,6 +253,7 @@ class StorageReads(EntryCalls):
 
     def release(self, hold: str) -> int:
         """Release the result of a read, and return the number of its positions."""
+        arguments.check_names(hold=hold)
         kept = self._holds.pop(hold, None)
         if kept is None:
             raise ValueError(f"hold {hold!r} is not open")
@@ -247,7 +267,10 @@ class StorageReads(EntryCalls):
 
     def _check_free(self, hold: str | None) -> None:
         """Refuse the name of an open hold."""
-        if hold is not None and hold in self._holds:
+        if hold is None:
+            return
+        arguments.check_names(hold=hold)
+        if hold in self._holds:
             raise ValueError(f"hold {hold!r} is open")
 
     def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
@@ -256,11 +279,14 @@ class StorageReads(EntryCalls):
         entries = [None if home is None else home.get(number) for number in numbers]
         return Lookup(cache, ledger, numbers, entries)
 
-    def _serve(self, lookup: Lookup) -> list[store.StoredEntry]:
+    def _serve(self, lookup: Lookup) -> list[results.StoredEntry[V]]:
         """Read missing entries from storage, then mark and count the cached ones, so that an error changes nothing."""
         stored = [self._storage(lookup.cache, lookup.ledger, number) for number in lookup.missing]
-        if any(item.size_bytes < 0 for item in stored):
-            raise ValueError(f"storage gave an entry of {lookup.cache} a size below 0; expected 0 or more bytes")
+        for item in stored:
+            if not (isinstance(item, results.StoredEntry) and isinstance(item.size_bytes, int)):
+                raise TypeError(f"storage must return a StoredEntry whose size is an int, got {item!r}")
+            if item.size_bytes < 0:
+                raise ValueError(f"storage gave an entry of {lookup.cache} a size below 0; expected 0 or more bytes")
         if self._on_row is not None:
             self._report_lookups(lookup)
         counts = self._counts
@@ -283,7 +309,7 @@ class StorageReads(EntryCalls):
             else:
                 self._on_row(rows.entry_row("HIT", "READ", now_nanos, all_bytes, entry))
 
-    def _fill(self, lookup: Lookup, stored: list[store.StoredEntry], expected_reads: int | None) -> HeldEntries:
+    def _fill(self, lookup: Lookup, stored: list[results.StoredEntry[V]], expected_reads: int | None) -> HeldEntries:
         """Insert the entries from storage, unless nobody will read them; `expected_reads` None means never."""
         if expected_reads is None or (expected_reads <= 0 and self.max_size_bytes > 0):
             self._report_skipped(lookup, stored)
@@ -298,7 +324,7 @@ class StorageReads(EntryCalls):
             self._insert_cause = "ADD"
         return filled
 
-    def _report_skipped(self, lookup: Lookup, stored: list[store.StoredEntry]) -> None:
+    def _report_skipped(self, lookup: Lookup, stored: list[results.StoredEntry[V]]) -> None:
         """Report a row for each entry from storage that is not inserted."""
         if self._on_row is not None:
             now_nanos, all_bytes = self._clock(), self.size_bytes
@@ -307,7 +333,7 @@ class StorageReads(EntryCalls):
                 row = rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes)
                 self._on_row(row)
 
-    def _finish(self, lookup: Lookup, filled: HeldEntries, hold: str | None) -> store.ReadResult:
+    def _finish(self, lookup: Lookup, filled: HeldEntries, hold: str | None) -> results.ReadResult[V]:
         """Hold the result of a read, or release it at once."""
         fills = iter(filled)
         kept: HeldEntries = [next(fills) if entry is None else (entry, entry.value) for entry in lookup.entries]
@@ -316,9 +342,9 @@ class StorageReads(EntryCalls):
         else:
             self._holds[hold] = kept
         hits = [entry for entry in lookup.entries if entry is not None]
-        return store.ReadResult(
-            tuple(store.Position(lookup.ledger, entry.number) for entry in hits),
-            tuple(store.Position(lookup.ledger, number) for number in lookup.missing),
+        return results.ReadResult(
+            tuple(results.Position(lookup.ledger, entry.number) for entry in hits),
+            tuple(results.Position(lookup.ledger, number) for number in lookup.missing),
             [entry.value for entry in hits] + [value for _, value in filled],
         )
 
@@ -329,11 +355,12 @@ class StorageReads(EntryCalls):
                 self._count(entry, -1)
 
 
-class CursorCalls(state.CacheState):
+class CursorCalls(state.CacheState[V]):
     """The calls for the active cursors of each cache, and the question whether an entry should be cached."""
 
     def cursor_add(self, cache: str, cursor: str, position: tuple[int, int] | None) -> None:
         """Make a cursor a member, tracked at `position` unless that is None; a member changes its position."""
+        self._check_cursor(cursor, position)
         self._cursors(self._open(cache)).add(cursor, position)
         self._tell_cursor("CURSOR_ADD", cache, cursor, position)
 
@@ -342,12 +369,14 @@ class CursorCalls(state.CacheState):
 
         Without `evict_by_expected_reads` a member that is not tracked is ignored too.
         """
+        self._check_cursor(cursor, position)
         cursors = self._open(cache).cursors
         if cursors is not None and cursors.move(cursor, position) and self._on_row is not None:
             self._tell_cursor("CURSOR_MOVE", cache, cursor, position)
 
     def cursor_remove(self, cache: str, cursor: str) -> bool:
         """Remove a member, and return whether it was one; the grace period starts again."""
+        self._check_cursor(cursor, None)
         home = self._open(cache)
         if not self._cursors(home).remove(cursor):
             return False
@@ -357,11 +386,12 @@ class CursorCalls(state.CacheState):
 
     def cursor_rank(self, cache: str, cursor: str) -> int:
         """Count the tracked cursors at or before this one, itself included; 0 if it is not tracked."""
+        self._check_cursor(cursor, None)
         if not self.evict_by_expected_reads:
             raise ValueError("there are no ranks without evict_by_expected_reads")
         return self._cursors(self._open(cache)).rank(cursor)
 
-    def slowest(self, cache: str) -> store.Position | None:
+    def slowest(self, cache: str) -> results.Position | None:
         """Return the lowest position of a tracked cursor."""
         return self._cursors(self._open(cache)).slowest()
 
@@ -383,6 +413,13 @@ class CursorCalls(state.CacheState):
         passed_millis = self._clock() // state.NANOS_A_MILLI - home.grace_start_nanos // state.NANOS_A_MILLI
         return passed_millis < self.grace_millis
 
+    def _check_cursor(self, cursor: str, position: tuple[int, int] | None) -> None:
+        """Refuse a cursor whose name is no string, and what is no position."""
+        if not isinstance(cursor, str):
+            raise TypeError(f"cursor must be a str, got {cursor!r}")
+        if not (position is None or arguments.is_position(position)):
+            arguments.check_positions(position=position)
+
     def _cursors(self, home: store.RangeCache) -> store.Cursors:
         """Return the cursors of a cache, and make them for the first call."""
         if home.cursors is None:
@@ -395,7 +432,7 @@ class CursorCalls(state.CacheState):
             self._on_row(rows.cursor_row(op, self._clock(), self.size_bytes, cache, cursor, position))
 
 
-def check_state(cache: state.CacheState) -> None:
+def check_state(cache: state.CacheState[Any]) -> None:
     """Assert that the queue, the caches, the sums and the orders agree."""
     queue = cache._queue
     live = [entry for entry in queue if not entry.dead_slots]
@@ -417,7 +454,7 @@ def check_state(cache: state.CacheState) -> None:
     assert not any(home.ledgers for home in cache._removed_caches.values())
 
 
-class BrokerCache(StorageReads, CursorCalls):
+class BrokerCache(StorageReads[V], CursorCalls[V]):
     """Entries of many managed ledgers under one limit of bytes, in one removal queue, oldest at its head.
 
     An entry is named by its cache (the name of a managed ledger), its ledger and its number there. An insert that
@@ -436,7 +473,10 @@ class BrokerCache(StorageReads, CursorCalls):
     cached entry plus a constant, because neighbours are merged.
 
     The cache is not thread-safe; hold a lock around each call. `clock` must never go back. `on_row` gets one `Row` for
-    each event; it must neither raise nor call the cache. A wrong argument raises ValueError and changes nothing.
+    each event; it must neither raise nor call the cache. An argument of a wrong type raises TypeError, a wrong value
+    ValueError; neither changes anything.
+
+    `BrokerCache[bytes]` is a cache whose values are bytes, to a type checker; a bare `BrokerCache` takes any value.
     """
 
     def _check(self) -> None:

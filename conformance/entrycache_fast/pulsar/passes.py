@@ -13,21 +13,24 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Literal
 
-from entrycache_fast.pulsar import rows, state
+from entrycache_fast.pulsar import arguments, rows, state
+from entrycache_fast.pulsar.results import Counters, Removal, V
 from entrycache_fast.pulsar.rows import PassSettings, Row
-from entrycache_fast.pulsar.store import Counters, Entry, Removal
+from entrycache_fast.pulsar.store import Entry
 
 DEAD_SLACK: Final = 64
 """The dead slots beyond two for each cached entry that are not merged."""
 
 
-class RemovalCalls(state.CacheState):
+class RemovalCalls(state.CacheState[V]):
     """Removal of ranges, ledgers and whole caches."""
 
     def remove_range(
         self, cache: str, first: tuple[int, int], last: tuple[int, int], last_inclusive: bool = False
     ) -> Removal:
         """Remove the entries from `first` up to `last`, and `last` itself only if `last_inclusive`."""
+        arguments.check_positions(first=first, last=last)
+        arguments.check_flags(last_inclusive=last_inclusive)
         entries = self._open(cache).between(first, last)
         if entries and not last_inclusive and (entries[-1].ledger.number, entries[-1].number) == last:
             del entries[-1]
@@ -39,10 +42,12 @@ class RemovalCalls(state.CacheState):
 
     def invalidate_before(self, cache: str, position: tuple[int, int]) -> Removal:
         """Remove every entry of a cache below a position."""
+        arguments.check_positions(position=position)
         return self._remove(self._open(cache).below(position), "CURSOR")
 
     def invalidate_ledger(self, cache: str, ledger: int) -> Removal:
         """Remove every entry of one ledger of a cache."""
+        arguments.check_integers(ledger=ledger)
         home = self._open(cache).ledgers.get(ledger)
         return self._remove([] if home is None else home.between(None, None), "LEDGER")
 
@@ -150,7 +155,7 @@ class PassTrace:
         self._emit(rows.edge_row("PASS_END", self._settings, self._bytes_left(freed_bytes), size_bytes, head_nanos))
 
 
-class Passes(RemovalCalls):
+class Passes(RemovalCalls[V]):
     """Time passes and size passes."""
 
     def expire(self, older_than_nanos: int | None = None) -> Removal:
@@ -159,10 +164,9 @@ class Passes(RemovalCalls):
         An entry that was accessed or expects reads goes to the tail instead. The pass ends at the first entry that is
         not older.
         """
-        if older_than_nanos is not None and older_than_nanos < 0:
-            raise ValueError(f"older_than_nanos must be 0 or more, got {older_than_nanos}")
-        now_nanos = self._clock()
         age_nanos = self.ttl_nanos if older_than_nanos is None else older_than_nanos
+        arguments.check_numbers(older_than_nanos=age_nanos)
+        now_nanos = self._clock()
         return self._run_pass("TIME", "CALL", now_nanos, self._cutoff(now_nanos, age_nanos))
 
     def evict(self, size_bytes: int) -> Removal:
@@ -170,6 +174,7 @@ class Passes(RemovalCalls):
 
         An entry that was accessed or expects reads goes to the tail instead, and may leave when its turn comes again.
         """
+        arguments.check_integers(size_bytes=size_bytes)
         if size_bytes <= 0:
             raise ValueError(f"size_bytes must be above 0, got {size_bytes}")
         return self._run_pass("SIZE", "CALL", self._clock(), size_bytes)
@@ -249,7 +254,7 @@ class Passes(RemovalCalls):
         self.tombstones -= self._queue.popleft().dead_slots
 
 
-class ManagerCalls(Passes):
+class ManagerCalls(Passes[V]):
     """The calls that the owner makes from time to time, and the size passes that inserts trigger."""
 
     def cycle(self) -> Removal:
@@ -280,8 +285,12 @@ class ManagerCalls(Passes):
         This can neither disable nor enable caching: a limit of 0 is refused, and so is any limit of a cache that was
         made with 0.
         """
-        state.check_numbers(max_size_bytes=max_size_bytes, ttl_nanos=ttl_nanos, max_requeues=max_requeues)
-        state.check_watermark(watermark)
+        numbers = {"max_size_bytes": max_size_bytes, "ttl_nanos": ttl_nanos, "max_requeues": max_requeues}
+        arguments.check_numbers(**{name: number for name, number in numbers.items() if number is not None})
+        if watermark is not None:
+            arguments.check_watermark(watermark)
+        if extend_recently_accessed is not None:
+            arguments.check_flags(extend_recently_accessed=extend_recently_accessed)
         if max_size_bytes is not None:
             if max_size_bytes == 0 or self.max_size_bytes == 0:
                 raise ValueError(f"max_size_bytes cannot change from {self.max_size_bytes} to {max_size_bytes}")

@@ -9,53 +9,19 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Any, Final, Generic, Literal
 
-from entrycache_fast.pulsar import rows, store
+from entrycache_fast.pulsar import arguments, results, rows, store
+from entrycache_fast.pulsar.results import V
 from entrycache_fast.pulsar.rows import Row
-
-
-def check_numbers(**numbers: int | None) -> None:
-    """Refuse numbers below 0; None means not given.
-
-    Raises:
-        ValueError: a number is below 0; the message names it.
-    """
-    for name, number in numbers.items():
-        if number is not None and number < 0:
-            raise ValueError(f"{name} must be 0 or more, got {number}")
-
-
-def check_watermark(watermark: float | None) -> None:
-    """Refuse a watermark outside 0 to 1; None means not given.
-
-    Raises:
-        ValueError: the watermark lies outside.
-    """
-    if watermark is not None and not 0 <= watermark <= 1:
-        raise ValueError(f"watermark must lie between 0 and 1, got {watermark}")
-
-
-def check_choice(name: str, given: str, *choices: str) -> None:
-    """Refuse a value that is not one of the choices.
-
-    Raises:
-        ValueError: the value is no choice.
-    """
-    if given not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {given!r}")
-
 
 TRIGGER: Final = 0.98
 """The share of the limit above which a size pass is due."""
 
 NANOS_A_MILLI: Final = 1_000_000
 
-Storage = Callable[[str, int, int], store.StoredEntry]
-"""A function that reads one entry from storage, by cache, ledger and entry."""
 
-
-class CacheState:
+class CacheState(Generic[V]):
     """The settings, the caches by name, the removal queue, the holds of reads, and the counters."""
 
     def __init__(
@@ -71,7 +37,7 @@ class CacheState:
         evict_by_mark_deleted: bool = False,
         grace_millis: int | None = None,
         storage_entry_size: int = 100,
-        storage: Storage | None = None,
+        storage: Callable[[str, int, int], results.StoredEntry[V]] | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
         on_row: Callable[[Row], None] | None = None,
         requeue_budget: Literal["shared", "split"] = "shared",
@@ -87,17 +53,31 @@ class CacheState:
         call the cache. Without it every entry exists, has `storage_entry_size` bytes and the value None. If
         `evict_by_expected_reads` is False, there are no ranks of cursors and no grace period. `grace_millis` None is
         twice the time to live. Nothing here depends on `evict_by_mark_deleted`; the rows report it.
+
+        Raises:
+            TypeError: an argument has a wrong type; the message names it.
+            ValueError: an argument has a wrong value; the message names it.
         """
-        check_numbers(
+        arguments.check_numbers(
             max_size_bytes=max_size_bytes,
             ttl_nanos=ttl_nanos,
             max_requeues=max_requeues,
-            grace_millis=grace_millis,
+            grace_millis=0 if grace_millis is None else grace_millis,
             storage_entry_size=storage_entry_size,
         )
-        check_watermark(watermark)
-        check_choice("eviction", eviction, "inline", "manual")
-        check_choice("requeue_budget", requeue_budget, "shared", "split")
+        arguments.check_watermark(watermark)
+        arguments.check_flags(
+            extend_recently_accessed=extend_recently_accessed,
+            evict_by_expected_reads=evict_by_expected_reads,
+            evict_by_mark_deleted=evict_by_mark_deleted,
+        )
+        arguments.check_choice("eviction", eviction, "inline", "manual")
+        arguments.check_choice("requeue_budget", requeue_budget, "shared", "split")
+        arguments.check_functions(clock=clock)
+        if storage is not None:
+            arguments.check_functions(storage=storage)
+        if on_row is not None:
+            arguments.check_functions(on_row=on_row)
         self.max_size_bytes = max_size_bytes
         self.ttl_nanos = ttl_nanos
         self.max_requeues = max_requeues
@@ -125,7 +105,7 @@ class CacheState:
         self._queue: deque[store.Entry] = deque()
         self._dead_objects = 0
         self._scheduled = False
-        self._holds: dict[str, list[tuple[store.Entry | None, object]]] = {}
+        self._holds: dict[str, list[tuple[store.Entry | None, Any]]] = {}
         self._counts = CounterState()
         self._insert_cause = "ADD"
         self._set_thresholds()
@@ -135,12 +115,14 @@ class CacheState:
         self.trigger_bytes = int(self.max_size_bytes * TRIGGER)
         self.target_bytes = int(self.max_size_bytes * self.watermark)
 
-    def _stored(self, cache: str, ledger: int, entry: int) -> store.StoredEntry:
+    def _stored(self, cache: str, ledger: int, entry: int) -> results.StoredEntry[V]:
         """Return an entry of the default storage."""
-        return store.StoredEntry(self.storage_entry_size, None)
+        return results.StoredEntry(self.storage_entry_size, None)
 
     def _open(self, cache: str) -> store.RangeCache:
         """Return the cache of that name, which exists from now on."""
+        if not isinstance(cache, str):
+            raise TypeError(f"cache must be a str, got {cache!r}")
         opened = self._caches.get(cache)
         if opened is None:
             now_nanos = self._clock()
@@ -152,6 +134,8 @@ class CacheState:
 
     def _find(self, cache: str, ledger: int, entry: int) -> store.Entry | None:
         """Return the entry at a position, if it is cached."""
+        if not (isinstance(ledger, int) and isinstance(entry, int)):
+            arguments.check_integers(ledger=ledger, entry=entry)
         home = self._open(cache).ledgers.get(ledger)
         return None if home is None else home.get(entry)
 

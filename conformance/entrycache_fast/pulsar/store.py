@@ -1,6 +1,6 @@
-"""The data of a broker cache: results, entries by ledger, and cursors in order.
+"""The data of a broker cache: entries by ledger, and cursors in order.
 
-The results of calls are named tuples. A `RangeCache` is the cache of one managed ledger. It holds one `Ledger` (a dict
+A `RangeCache` is the cache of one managed ledger. It holds one `Ledger` (a dict
 by entry number) for each ledger that has entries, and its `Cursors`. Range lookups need sorted numbers; a ledger sorts
 its numbers only when a range is asked for. `SortedNumbers` keeps the positions of cursors in order: most cursors move
 a little, so it changes a number in place if it passes no other.
@@ -10,89 +10,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from itertools import chain
-from typing import Final, NamedTuple
+from typing import Any, Final
 
-
-class Position(NamedTuple):
-    """The place of an entry in a managed ledger; ordered by ledger, then entry."""
-
-    ledger: int
-    entry: int
-
-
-class Removal(NamedTuple):
-    """The number and bytes of the entries that a call removed."""
-
-    entries: int
-    size_bytes: int
-
-
-class Usage(NamedTuple):
-    """The number and bytes of the entries that are cached."""
-
-    entries: int
-    size_bytes: int
-
-
-class CacheView(NamedTuple):
-    """One cache, with ascending positions."""
-
-    size_bytes: int
-    entries: tuple[Position, ...]
-
-
-class SlotView(NamedTuple):
-    """One live slot of the removal queue."""
-
-    cache: str
-    position: Position
-    size_bytes: int
-    age_nanos: int
-    requeues: int
-    accessed: bool
-    expected_reads: int | None
-
-
-class Snapshot(NamedTuple):
-    """The whole state: caches with entries by ascending name, and live slots from head to tail."""
-
-    now_nanos: int
-    size_bytes: int
-    caches: dict[str, CacheView]
-    queue: tuple[SlotView, ...]
-    tombstones: int
-
-
-class StoredEntry(NamedTuple):
-    """One entry as storage returns it."""
-
-    size_bytes: int
-    value: object
-
-
-class ReadResult(NamedTuple):
-    """The result of a read: the positions from the cache and those from storage, both ascending.
-
-    `values` holds the values of `hits`, then those of `fills`.
-    """
-
-    hits: tuple[Position, ...]
-    fills: tuple[Position, ...]
-    values: list[object]
-
-
-class Counters(NamedTuple):
-    """The counters since the cache was made; hits and misses are those of reads."""
-
-    inserted_entries: int
-    evicted_entries: int
-    eviction_cycles: int
-    hit_entries: int
-    hit_bytes: int
-    miss_entries: int
-    miss_bytes: int
-    size_bytes: int
-
+from entrycache_fast.pulsar.results import Position
 
 BLOCK_LENGTH: Final = 512
 """The usual length of a block: it is split above twice this length, and joined to a neighbour below half of it."""
@@ -345,7 +265,7 @@ class Entry:
     size_bytes: int
     stamp_nanos: int
     expected_reads: int | None
-    value: object
+    value: Any
     requeues: int
     accessed: bool
     dead_slots: int

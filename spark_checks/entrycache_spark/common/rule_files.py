@@ -340,6 +340,18 @@ def all_rules(system: str = DEFAULT_SYSTEM) -> tuple[RuleFile, ...]:
     return tuple(rules[rule_id] for rule_id in sorted(rules))
 
 
+def named_columns(rule_id: str, system: str, columns: Iterable[str]) -> list[str]:
+    """Return those of the columns that the file of a rule names, and none for a rule without a file."""
+    try:
+        text = _text_of(rule_id, system)
+    except FileNotFoundError:
+        return []
+    others = map(_OTHER.fullmatch, _HEADING.split(text)[1::2])
+    text += "".join(_text_of(other["rule"], other["system"]) for other in others if other)
+    words = set(re.findall(r"\w+", re.sub(r"--.*", "", text)))
+    return [name for name in columns if name in words]
+
+
 @cache
 def shared_view(system: str, name: str) -> str:
     """Return the query of a shared view: the system's own, or that of the first system."""

@@ -10,26 +10,27 @@ import pytest
 
 from entrycache_conformance.histories import conform_histories
 from entrycache_conformance.resolve import open_in_process
+from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_protocol.case import History
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.subject import HistoryAnswer, HistoryEvent, HistoryResult
 
 
-class Refusing:
+class Refusing(NarrowedSubject):
     """Our fast cache with some answers replaced by refusals."""
 
     def __init__(self, error: str, refuses: Callable[[int, History, HistoryEvent], bool]) -> None:
         inner = open_in_process("fast", "kafka-streams")
         assert inner is not None
-        self._inner, self._error, self._refuses = inner, error, refuses
-        self.declaration, self.name = inner.declaration, "refusing"
+        super().__init__(inner, inner.declaration)
+        self._error, self._refuses = error, refuses
         self._asked = 0
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
         return [self._refused(history) for history in histories]
 
     def _refused(self, history: History) -> HistoryAnswer:
-        (answer,) = self._inner.play_histories([history])
+        (answer,) = self.subject.play_histories([history])
         assert isinstance(answer, HistoryResult)
         self._asked += 1
         read = history.system.wire.read_outcome

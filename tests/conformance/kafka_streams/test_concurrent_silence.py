@@ -17,7 +17,7 @@ from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import History, history_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict
-from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer
+from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
 from tests.support import silent
 
 
@@ -75,7 +75,7 @@ HISTORY: Final = history_from_json(
 )  # fmt: skip
 
 
-class Silent:
+class Silent(TestedSubject):
     """The reference without answers to some tries; `played` counts its histories."""
 
     name = "silent"

@@ -10,9 +10,8 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.judge import Coverage, answer_case, judge, run_reference
 from entrycache_conformance.replay import replay_case
-from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case
@@ -46,7 +45,7 @@ def test_the_reference_follows_the_release_where_its_variants_are_declared(path:
     case = read_case(path, SYSTEMS)
     followed = replace(case, config=replace(case.config, variants=RELEASED), outcomes=())
     steps = run_reference(followed, Coverage())
-    assert judge(followed, steps, play(released, followed), released.declaration) is None
+    assert judge(followed, steps, answer_case(released, followed), released.declaration) is None
 
 
 def test_a_release_declares_its_variants_with_findings(released: TestedSubject) -> None:

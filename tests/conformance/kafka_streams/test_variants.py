@@ -10,10 +10,9 @@ from typing import Any, Final
 import pytest
 
 from entrycache_conformance.explain import explain_difference
-from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.judge import Coverage, answer_case, judge, run_reference
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.wrappers import play
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.limits import unsupported_reason
 from entrycache_conformance.systems.reference import reference_subject
@@ -80,7 +79,7 @@ def test_a_variant_that_is_not_declared_is_reported_with_its_rule(name: str) -> 
     subject = following(Variants(**{name: value}))
     case = Case(SYSTEM, SYSTEM.model.config(), events)
     steps = run_reference(case, Coverage())
-    difference = judge(case, steps, play(subject, case), subject.declaration)
+    difference = judge(case, steps, answer_case(subject, case), subject.declaration)
     assert difference is not None
     assert explain_difference(subject, case, steps, difference)[0].value == rule
 
@@ -155,6 +154,6 @@ def test_a_case_without_variants_is_explained_with_those_of_the_subject() -> Non
     kept = (ops.StorePut("s", "k", "1"), ops.StoreFlush("s"), ops.Evict("s"))
     case = Case(SYSTEM, Config(), (*kept, ops.StoreDelete("s", "k"), ops.StoreAll("s")))
     steps = run_reference(case, Coverage())
-    difference = judge(case, steps, play(subject, case), subject.declaration)
+    difference = judge(case, steps, subject.play([case])[0], subject.declaration)
     assert difference is not None
     assert [rule.value for rule in explain_difference(subject, case, steps, difference)] == ["K-STORE-8"]

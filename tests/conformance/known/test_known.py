@@ -25,13 +25,16 @@ from entrycache_conformance.known import (
     write_known_failures,
 )
 from entrycache_conformance.levels import Profile
-from entrycache_conformance.run import Options
+from entrycache_conformance.resolve import PythonSubject
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.search import WAIVED
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430 import fast_cache
 from entrycache_conformance.systems.reference import open_reference
 from entrycache_faults.model import Model
 from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.errors import UsageError, Verdict
+from entrycache_protocol.server import Subject
 from entrycache_protocol.subject import InProcessSubject
 
 FAULT = "expire-at-the-cutoff"
@@ -107,14 +110,55 @@ def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, known_entr
     assert report.problems == []
     assert report.report.verdict is Verdict.CONFORMS
     assert report.report.failures == ()
-    assert [(hit.number, failure.rules[0]) for hit, failure in report.hits] == [(1, "R-EXPIRE-1")]
-    assert "operation expire" in [skip.what for skip in report.report.skipped]
+    (count,) = report.counts
+    assert count > 1
+    assert [(skip.what, skip.reason) for skip in report.report.skipped] == [(f"queue: {count} runs", WAIVED.reason)]
+    assert report.report.levels["queue"].rules["R-EXPIRE-1"].verdict is Verdict.NOTHING_CHECKED
 
 
-def test_without_its_entry_the_failure_is_a_violation(tmp_path: Path) -> None:
+def test_another_case_of_the_same_defect_is_known(tmp_path: Path) -> None:
     report = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
     assert states(report) == [EntryState.FAILS]
-    assert report.report.verdict is Verdict.VIOLATES
+    assert report.report.verdict is Verdict.CONFORMS
+    assert run(written(tmp_path)).report.verdict is Verdict.VIOLATES
+
+
+class Wrong(Subject):
+    """A cache whose every answer is wrong."""
+
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
+        return {"inserted": size < 0}
+
+    def usage(self, cache: str | None = None) -> dict[str, Any]:
+        return {"entries": 7, "bytes": 7}
+
+
+def test_known_failures_that_leave_nothing_to_judge_are_no_verdict(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    options = Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path / "failures")
+    verdicts = []
+    for _ in range(4):
+        tested = PythonSubject(Wrong)
+        report = conform_with_known(tested, options, read_known_failures(path), tmp_path, lambda *progress: None)
+        verdicts.append(report.report.verdict)
+        fix_file(path, tested, report)
+    assert verdicts[0] is Verdict.VIOLATES
+    assert verdicts[-1] is Verdict.NOTHING_CHECKED
+    assert Verdict.CONFORMS not in verdicts
+    assert "runs were judged to their end" in report.report.skipped[-1].reason
+
+
+def test_a_run_shows_each_of_several_defects(tmp_path: Path) -> None:
+    report = conform(PythonSubject(Wrong), Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path))
+    ops = {failure.failing_case.steps[failure.step].name for failure in report.failures if failure.failing_case}
+    assert ops == {"insert", "usage"}
+    assert len({failure.rules[0] for failure in report.failures}) == len(report.failures)
 
 
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, known_entry: dict[str, Any]) -> None:

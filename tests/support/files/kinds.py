@@ -284,7 +284,7 @@ KINDS: Final = (
     Kind("client.properties", client_properties, lambda text, chance: change_lines(text, chance, PROPERTIES),
          (_reads("share", "--config", "FILE"), _reads("share", "--config", "FILE", "--json"))),
     Kind("results.jsonl", results, changed_json_lines,
-         tuple(_reads("report", "FILE", "--to", form) for form in ("terminal", "junit", "markdown", "badge")),
+         tuple(_reads("report", "FILE", "--to", form) for form in ("terminal", "junit", "markdown", "html", "badge")),
          no_results),
     Kind("record.json", records, changed_json,
          (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),), no_json),
