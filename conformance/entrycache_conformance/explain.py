@@ -21,7 +21,7 @@ the failing step and of its answer. A longer case `has_shape` if it shows the sa
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -97,12 +97,17 @@ def _observe_failure(
 ) -> ObservedFailure:
     """Play the case again with state queries, else without them. If it does not fail again, use what the difference
     says.
+
+    If the case leaves out the variants that the subject declares, it is first judged with them, because the subject's
+    other answers follow them and a faulty reference must answer alike.
     """
     queries = tuple(case.system.blame.state_queries(subject.declaration, case.steps))
-    observed = (_play_with_queries(subject, case, queries) if queries else None) or _play_with_queries(
-        subject, case, ()
-    )
-    return observed or _observed_without_queries(case, steps, difference, subject.declaration)
+    for judged in _with_variants(case, subject.declaration):
+        for some in dict.fromkeys((queries, ())):
+            observed = _play_with_queries(subject, judged, some)
+            if observed is not None and (judged is case or observed.at // (1 + len(some)) <= difference.at):
+                return observed
+    return _observed_without_queries(case, steps, difference, subject.declaration)
 
 
 def _observed_without_queries(
@@ -113,6 +118,14 @@ def _observed_without_queries(
     answers = [*(done.outcome for done in steps[: end - 1]), difference.got]
     cut_case = dataclasses.replace(case, steps=case.steps[:end])
     return ObservedFailure(cut_case, declaration, (), steps[:end], answers, difference)
+
+
+def _with_variants(case: Case, declaration: Declaration) -> Iterator[Case]:
+    """Yield the case with the variants that the subject declares, if it has others, and then the case itself."""
+    variants = declaration.variants
+    if variants is not None and variants != case.config.variants:
+        yield dataclasses.replace(case, config=dataclasses.replace(case.config, variants=variants))
+    yield case
 
 
 def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:

@@ -508,13 +508,8 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         return child.Child(argv, choice.system, choice.timeout_seconds, on_stderr=choice.on_stderr)
     if name is None:
         raise errors.UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
-    if _is_released(name):
-        from entrycache_conformance.java.driver import released_command  # noqa: PLC0415 - only released jars need Java
-
-        argv = released_command(name, choice.classpath)
-        return child.Child(
-            argv, choice.system, choice.timeout_seconds, name, prerequisites=True, on_stderr=choice.on_stderr
-        )
+    if _is_released(name) or _is_jar(name):
+        return _open_released(name, choice)
     if choice.classpath is not None:
         raise errors.UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
     module, _, in_module = name.partition(":")
@@ -533,6 +528,28 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         raise errors.UsageError(f"unknown subject {name!r}; expected {subject_names()}, or --command CMD")
     _require_system(subject, choice.system)
     return subject
+
+
+def _is_jar(name: str) -> bool:
+    """Return whether a name is the path of a jar."""
+    return name.endswith(".jar") and Path(name).is_file()
+
+
+def _open_released(name: str, choice: SubjectChoice) -> TestedSubject:
+    """Open a released jar, such as ``pulsar:4.2.4``, a version that is not pinned, or the jar of a path."""
+    from entrycache_conformance.java import driver, releases  # noqa: PLC0415 - only released jars need Java
+
+    def open_child(argv: list[str], name: str) -> child.Child:
+        system, seconds = choice.system, choice.timeout_seconds
+        return child.Child(argv, system, seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
+
+    if _is_released(name) and releases.find_release(name) is not None:
+        return open_child(driver.released_command(name, choice.classpath), name)
+    from entrycache_conformance import unpinned  # noqa: PLC0415 - few subjects need it
+
+    if _is_jar(name):
+        return unpinned.open_jar(Path(name), choice.classpath, open_child)
+    return unpinned.open_unpinned(name, choice.classpath, open_child)
 
 
 def _find_module(name: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate
 from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis, run_reference
-from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
 
 BATCH: Final = 200
@@ -200,8 +200,8 @@ def _play_batch(
     """
     try:
         answers = subject.play([item.generated.case for item in batch])
-    except BrokenSubject:
-        if len(batch) == 1:
+    except BrokenSubject as error:
+        if len(batch) == 1 or isinstance(error, BrokenAdapter):
             raise
         alone = (_play_batch(subject, [item], coverage, skipped, maker, goes_on) for item in batch)
         failure = next((each for each in alone if each is not None), None)

@@ -192,6 +192,10 @@ class BrokenSubject(EntrycacheError):
     exit_code = 3
 
 
+class BrokenAdapter(BrokenSubject):
+    """The adapter itself cannot work here, for example because a library is missing; trying again cannot help."""
+
+
 class RestartError(BrokenSubject):
     """The subject started once and does not start again (exit 3, unless a failure was found before)."""
 

@@ -142,6 +142,7 @@ def answer_schema(system: AnySystem) -> dict[str, Any]:
         {"outcomes": {"type": "array", "items": outcome}, "leaked": {"type": "integer", "minimum": 0}},
         {"skipped": skipped},
         {"errored": errored},
+        {"broken": {"type": "object", "properties": {"message": text}, "required": ["message"]}},
     ]
     return {
         "$schema": DIALECT,

@@ -211,6 +211,11 @@ class Family(NamedTuple):
         return self.coordinates.partition(":")[2]
 
     @property
+    def group_name(self) -> str:
+        """The last part of the group; the Maven project has its version as a property of this name: ``pulsar``."""
+        return self.coordinates.partition(":")[0].rpartition(".")[2]
+
+    @property
     def has_agent(self) -> bool:
         """Return whether the agent gives the released classes a virtual clock."""
         return "agent" in self.modules

@@ -12,7 +12,7 @@ from typing import Any, Final
 from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, History, config_to_json, history_parts_to_json
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import BrokenSubject, escape_unprintable, extract_cause, shorten
+from entrycache_protocol.errors import BrokenAdapter, BrokenSubject, escape_unprintable, extract_cause, shorten
 from entrycache_protocol.subject import FailedRun, FailureKind, HistoryEvent, HistoryResult, RunResult, SkippedRun
 
 MAX_MESSAGE_LENGTH: Final = 2_000
@@ -70,6 +70,17 @@ def clean_message(value: Any) -> str:
     return "\n".join(escape_unprintable(line) for line in lines)
 
 
+def check_adapter(answer: dict[str, Any]) -> None:
+    """Refuse an answer in which the adapter says that it cannot work here, so that nothing is judged.
+
+    Raises:
+        BrokenAdapter: the answer says so; the message is the adapter's.
+    """
+    broken = answer.get("broken")
+    if type(broken) is dict and broken.keys() == {"message"} and type(broken["message"]) is str:
+        raise BrokenAdapter(shorten(" ".join(clean_message(broken["message"]).split()), MAX_MESSAGE_LENGTH))
+
+
 def _read_skipped(skipped: Any) -> SkippedRun:
     if type(skipped) is not dict or type(skipped.get("reason")) is not str or not skipped["reason"].strip():
         raise BrokenSubject("a skipped run gives no reason")
@@ -85,8 +96,10 @@ def read_answer(
     """Read the answer to a run or a history, with typed outcomes.
 
     Raises:
+        BrokenAdapter: the answer is `broken`.
         BrokenSubject: the id or the number of outcomes is wrong, or an outcome is not of the protocol.
     """
+    check_adapter(value)
     if type(value.get("id")) is not int or value["id"] != identity:
         raise BrokenSubject(f"the subject answered run {value.get('id')!r}, expected run {identity}")
     kind_key = "events" if isinstance(case, History) else "outcomes"
@@ -94,7 +107,9 @@ def read_answer(
     allowed = {"id", *kinds} | ({"leaked"} if declaration.leaks and kind_key == "outcomes" else set())
     if len(kinds) != 1 or value.keys() - allowed:
         keys = ", ".join(sorted(map(repr, value)))
-        raise BrokenSubject(f"the answer to a run has the keys {keys}; expected id and {kind_key}, skipped or errored")
+        raise BrokenSubject(
+            f"the answer to a run has the keys {keys}; expected id and {kind_key}, skipped, errored or broken"
+        )
     if kinds[0] == "skipped":
         return _read_skipped(value["skipped"])
     if kinds[0] == "errored":

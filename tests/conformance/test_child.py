@@ -12,7 +12,7 @@ import pytest
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
-from entrycache_protocol.errors import BrokenSubject
+from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import RunResult
 from entrycache_protocol.wire import encode_request, parse_line
 from entrycache_reference.pulsar_pip430 import Config, ops
@@ -121,3 +121,26 @@ def test_answers_that_nobody_waited_for_are_no_mistake(tmp_path: Path) -> None:
         child.send(encode_request(USAGE, number, child.declaration))
     assert child.receive()["id"] == 0
     child.close()
+
+
+BROKEN: Final = """
+import json, sys
+answers = iter(sys.argv[1:])
+for line in sys.stdin:
+    print("a log line", file=sys.stderr)
+    print(next(answers).replace("ID", str(json.loads(line).get("id"))), flush=True)
+"""
+
+OFFER: Final = '{"version": 1, "systems": {"pulsar-pip430": {"ops": ["usage"]}}}'
+
+RUN: Final = '{"id": ID, "broken": {"message": "the library is missing"}}'
+
+
+def test_a_broken_adapter_is_no_violation_and_is_not_tried_again() -> None:
+    start = '{"broken": {"message": "the library is missing"}}'
+    with pytest.raises(BrokenAdapter, match=r"^the library is missing$"):
+        Child([sys.executable, "-c", BROKEN, start])
+    case = Case(SYSTEMS["pulsar-pip430"], Config(), (ops.Usage(),))
+    child = Child([sys.executable, "-c", BROKEN, OFFER, RUN])
+    with pytest.raises(BrokenAdapter, match=r"^the library is missing$"):
+        child.play([case, case])

@@ -39,6 +39,10 @@ def script() -> str:
     return str(step["run"])
 
 
+BROKEN = '{"broken": {"message": "a library is missing"}}'
+"""The answer of an adapter that cannot work, such as a driver that does not fit its jar."""
+
+
 def run_action(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
     names = ("COMMAND", "SUBJECT", "CLASSPATH_IN_FRONT", "SYSTEM", "KNOWN")
     env = {**ENVIRONMENT, **dict.fromkeys(names, ""), "PROFILE": "dev", **given}
@@ -82,8 +86,10 @@ def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
         git(repository, "commit", "-q", "-m", f"commit {at}")
     git(repository, "bisect", "start", "HEAD", "HEAD~6")
     output = git(repository, "bisect", "run", "sh", str(tmp_path / "bisect.sh"), str(file), "sh run.sh")
-    skipped = subprocess.run(["sh", "bisect.sh", str(file), "false"], cwd=tmp_path, env=ENVIRONMENT, check=False)
-    assert skipped.returncode == 125
+    (tmp_path / "broken.py").write_text(f"input(); print({BROKEN!r})", "utf-8")
+    for command in ("false", f"{sys.executable} broken.py"):
+        skipped = subprocess.run(["sh", "bisect.sh", str(file), command], cwd=tmp_path, env=ENVIRONMENT, check=False)
+        assert skipped.returncode == 125
     assert "is the first bad commit" in output
     assert "commit 5" in output.partition("is the first bad commit")[2]
 

@@ -86,6 +86,6 @@ def test_a_required_class_that_is_not_there_is_named(sample: Path, tools: JavaTe
     program = Program(tools.java, str(sample))
     done = program.run(NAME, options=["-Dentrycache.clock.require=no.Such", f"-javaagent:{tools.agent}"])
     assert (done.returncode, done.stderr) == (
-        4,
+        3,
         "entrycache agent: required class no.Such is not on the class path\n",
     )

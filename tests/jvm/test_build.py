@@ -6,12 +6,20 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from entrycache_conformance.java import build
-from entrycache_conformance.java.driver import clock_sites, jar_under_test, pinned_jar, released_command
+from entrycache_conformance.java.driver import (
+    build_driver,
+    check_jars,
+    clock_sites,
+    jar_under_test,
+    pinned_jar,
+    released_command,
+)
 from entrycache_conformance.java.releases import Release, newest_release, release_versions, releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.jvm.driver import RELEASE, SUBJECT, run_request, talk
@@ -69,7 +77,7 @@ def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str
     jar = write_changed_jar(NO_CLOCK_CALL, tmp_path / "no-clock.jar")
     command = released_command(SUBJECT, str(jar))
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 4
+    assert done.returncode == 3
     assert "RangeCacheEntryWrapper was not rewritten" in done.stderr.splitlines()[-1]
 
 
@@ -189,6 +197,55 @@ def test_what_a_build_misses_is_one_clear_line(tools: dict[str, str], line: str,
         _tool(bare, name, script)
     with pytest.raises(MissingPrerequisite, match=line):
         released_command(SUBJECT)
+
+
+NOT_COMPILED = (
+    "[ERROR] COMPILATION ERROR : \n"
+    "[ERROR] /x/src/flush/java/org/apache/Era.java:[17,5] constructor Cache cannot be applied to given types;\n"
+    "[ERROR] /x/src/flush/java/org/apache/Era.java:[40,9] cannot find symbol\n"
+    "[ERROR] Failed to execute goal maven-compiler-plugin:3.14.1:compile: Compilation failure"
+)
+
+
+def test_a_driver_that_does_not_compile_names_the_line(bare: Path) -> None:
+    _java(bare, "17.0.1")
+    _tool(bare, "javac", "exit 0")
+    _tool(bare, "mvn", f"echo '{NOT_COMPILED}'; exit 1")
+    line = (
+        rf"^the driver of pulsar {re.escape(VERSION)} does not compile: Era\.java:\[17,5\] constructor Cache cannot be "
+        r"applied to given types; \(and 1 more\); mend that source, or choose the era .*; see \S+\.log$"
+    )
+    with pytest.raises(MissingPrerequisite, match=line):
+        released_command(SUBJECT)
+
+
+def test_a_release_without_a_lock_says_how_to_write_it(tmp_path: Path) -> None:
+    release = RELEASE._replace(folder=tmp_path)
+    with pytest.raises(
+        UsageError, match=r"jars\.lock is missing; expected the sha256 and the name of each jar; .* mvn"
+    ):
+        build_driver(release)
+    (tmp_path / "jars.lock").write_text("gson.jar\n", "utf-8")
+    with pytest.raises(UsageError, match=r"jars\.lock, line 1: 'gson\.jar'; expected a sha256 and the name of a jar$"):
+        check_jars({}, release.lock)
+
+
+def test_a_jar_of_another_group_is_named(
+    changed_jars: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fork = tmp_path / "managed-ledger.jar"
+    with zipfile.ZipFile(changed_jars["time-cutoff-included"]) as own, zipfile.ZipFile(fork, "w") as jar:
+        for name in own.namelist():
+            if not name.startswith("META-INF/maven/"):
+                jar.writestr(name, own.read(name))
+        jar.writestr("META-INF/maven/com.example/managed-ledger/pom.properties", "")
+    command = released_command(SUBJECT, str(fork))
+    assert capsys.readouterr().err.endswith(
+        " come from here; it is com.example:managed-ledger, and the driver is for org.apache.pulsar:managed-ledger: "
+        "give that jar unless you mean this one\n"
+    )
+    (start,) = talk(command, {"cmd": "start", "version": 1})
+    assert start["implementation"]["source"] == "com.example:managed-ledger (managed-ledger.jar)"
 
 
 def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from entrycache_conformance.java.releases import (
     newest_release,
     releases,
 )
-from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 
 
 def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
@@ -30,14 +30,16 @@ def test_a_folder_with_a_release_toml_is_a_release(tmp_path: Path) -> None:
     before = list_releases(family, tmp_path)
     added = tmp_path / family.name / "10.0.0-M1"
     added.mkdir()
-    (added / "release.toml").write_text('era = "commit"\njava = 25\n', "utf-8")
+    (added / "release.toml").write_text('era = "any"\njava = 25\n', "utf-8")
     assert [release.version for release in list_releases(family, tmp_path)] == [
         *(release.version for release in before),
         "10.0.0-M1",
     ]
-    assert list_releases(family, tmp_path)[-1] == Release(family, "10.0.0-M1", added, "commit", 25)
-    (added / "release.toml").write_text('era = "commit"\njava = 25\njdk = 25\n', "utf-8")
-    with pytest.raises(TypeError, match="jdk"):
+    assert list_releases(family, tmp_path)[-1] == Release(family, "10.0.0-M1", added, "any", 25)
+    (added / "release.toml").write_text('era = "any"\njava = 25\njdk = 25\n', "utf-8")
+    with pytest.raises(
+        UsageError, match=r"10\.0\.0-M1/release\.toml describes no release: .*'jdk'; expected era, java, "
+    ):
         list_releases(family, tmp_path)
 
 

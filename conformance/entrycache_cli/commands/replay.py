@@ -189,7 +189,9 @@ def _to_json(file: Path, name: str, replayed: replay.ReplayResult) -> dict[str, 
     if replayed.failure is not None:
         failure_json = replayed.failure.to_json()
         value |= {
-            part: failure_json[part] for part in ("rules", "step", "expected", "got", "earlier") if part in failure_json
+            part: failure_json[part]
+            for part in ("rules", "step", "expected", "got", "log", "earlier")
+            if part in failure_json
         }
     value["stale_outcomes"] = replayed.stale
     return value
@@ -214,6 +216,7 @@ def _print_replay(file: Path, name: str, replayed: replay.ReplayResult) -> None:
         _print_rules(failure.rules)
         out.print(f"expected: {codec.format_json(failure.expected)}", soft_wrap=True)
         out.print(f"got:      {codec.format_json(failure.got)}", soft_wrap=True)
+        run_text.print_log(out, failure)
     if replayed.stale:
         out.print(f"the outcomes written in the file are not the reference's at steps {replayed.stale}")
 

@@ -59,14 +59,19 @@ def levels_table(report: RunReport) -> Table:
     return table
 
 
+def print_log(out: Console, of: failure.Failure) -> None:
+    """Print the cause that the subject named in a traceback or on stderr."""
+    for line in of.log.splitlines():
+        out.print(escape_unprintable(f"stderr: {line}"), soft_wrap=True)
+
+
 def _print_failure(out: Console, distinct: content.DistinctFailure) -> None:
     failure = distinct.failure
     if failure.table is not None:
         out.print(failure_table(failure.table))
     if failure.schedules is not None:
         out.print(escape_unprintable(failure.schedules.in_words), soft_wrap=True)
-    for line in failure.log.splitlines():
-        out.print(escape_unprintable(f"stderr: {line}"), soft_wrap=True)
+    print_log(out, failure)
     if failure.finding:
         out.print(escape_unprintable(content.OWN_CASE.format(failure.finding)), soft_wrap=True)
     if failure.earlier:

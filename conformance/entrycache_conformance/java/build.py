@@ -119,6 +119,9 @@ PROGRESS_SECONDS: Final = 2.0
 NO_SOURCES: Final = frozenset({".md", ".toml"})
 """The suffixes of files that no build depends on."""
 
+_DOES_NOT_COMPILE: Final = re.compile(r"\[ERROR\] .*?([\w$]+\.java:\[\d+,\d+\] .+)")
+"""The line in which Maven reports the first error of javac, after a heading that says nothing."""
+
 _NOT_RESOLVED: Final = re.compile(r"(?:Could not (?:find|transfer) artifact|Failure to find) ([\w.:$-]+)")
 
 
@@ -135,6 +138,8 @@ class BuildPart(NamedTuple):
     """The files and folders that require a new build when they change."""
     keep: Callable[[Path, Path], None]
     """A function that moves the results from the built project to the folder of the part."""
+    properties: tuple[str, ...] = ()
+    """Properties that Maven gets on its command line, such as ``kafka=4.4.0``."""
 
 
 def build_part(part: BuildPart) -> Path:
@@ -242,7 +247,8 @@ def _build_into(part: BuildPart, folder: Path) -> None:
 
 
 def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> None:
-    argv = [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", "package"]
+    properties = [f"-D{each}" for each in part.properties]
+    argv = [mvn, "-B", "-q", "-pl", ",".join(part.modules), "-am", *properties, "package"]
     done = processes.run_program(argv, work, {**os.environ, "JAVA_HOME": str(home)})
     log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:
@@ -252,6 +258,13 @@ def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> 
             raise errors.MissingPrerequisite(
                 f"{missing}, which the {part.what} needs, could not be resolved; "
                 f"expected Maven Central or a filled local repository; see {log}"
+            )
+        not_compiled = [match[1] for line in error_lines if (match := _DOES_NOT_COMPILE.match(line))]
+        if not_compiled:
+            more = f" (and {len(set(not_compiled)) - 1} more)" if len(set(not_compiled)) > 1 else ""
+            raise errors.MissingPrerequisite(
+                f"the {part.what} does not compile: {not_compiled[0]}{more}; mend that source, or choose the era in "
+                f"pom.xml and release.toml that fits the jar; see {log}"
             )
         why = error_lines[0].partition("[ERROR]")[2].strip() if error_lines else "no message"
         raise errors.MissingPrerequisite(f"mvn could not build the {part.what}: {why}; see {log}")

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.java import build, releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.system import Family
 
 
 class Driver(NamedTuple):
@@ -71,8 +72,16 @@ def build_driver(release: releases.Release) -> Driver:
     """Return the driver of a release, and build it first if it is not there. A second process waits.
 
     Raises:
+        UsageError: the folder of the release has no file that pins the jars.
         MissingPrerequisite: what the build needs is not there, or a jar is not the pinned one.
     """
+    if not release.lock.is_file():
+        own = f"{release.family.name}/{release.version}"
+        raise UsageError(
+            f"{release.lock} is missing; expected the sha256 and the name of each jar; write it with: "
+            f"cd {releases.maven_project()} && mvn -q -pl {own} -am package && "
+            f"(cd {own}/target/lib && sha256sum *.jar) > {own}/{release.lock.name}"
+        )
     folder = build.build_part(driver_part(release))
     return Driver(folder, release, verify_jars(folder))
 
@@ -130,8 +139,7 @@ def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
     Raises:
         MissingPrerequisite: one is not the pinned one, is missing or is not pinned.
     """
-    lines = lock.read_text("utf-8").splitlines()
-    pinned = {name: digest for digest, name in (line.split() for line in lines)}
+    pinned = _read_lock(lock)
     for name in sorted(pinned.keys() | jars.keys()):
         got = hashlib.sha256(jars[name].read_bytes()).hexdigest() if name in jars else "no such file"
         if got != pinned.get(name):
@@ -140,6 +148,23 @@ def check_jars(jars: Mapping[str, Path], lock: Path) -> None:
                 f"expected {pinned.get(name, 'no such file')}; "
                 "remove the folder (and the file in the local Maven repository) and try again"
             )
+
+
+def write_lock(folder: Path) -> str:
+    """Return the text of a file that pins the jars of a folder."""
+    jars = sorted(folder.iterdir(), key=lambda jar: jar.name)
+    return "".join(f"{hashlib.sha256(jar.read_bytes()).hexdigest()}  {jar.name}\n" for jar in jars)
+
+
+def _read_lock(lock: Path) -> dict[str, str]:
+    """Return the checksum of each jar by its name."""
+    pinned = {}
+    for number, line in enumerate(lock.read_text("utf-8").splitlines(), 1):
+        parts = line.split()
+        if len(parts) != 2:
+            raise UsageError(f"{lock}, line {number}: {line!r}; expected a sha256 and the name of a jar")
+        pinned[parts[1]] = parts[0]
+    return pinned
 
 
 _DRIVER_ONLY: Final = ("gson-",)
@@ -275,25 +300,52 @@ def released_command(subject: str, classpath: str | None = None) -> list[str]:
         UsageError: there is no driver for it, or the class path is not right, or replaces no class under test.
         MissingPrerequisite: what its driver needs is not there.
     """
-    front = front_entries(classpath)
-    release = releases.require_release(subject)
+    return driver_command(build_driver(releases.require_release(subject)), front_entries(classpath))
+
+
+def driver_command(built: Driver, front: list[Path], *, pinned: bool = True) -> list[str]:
+    """Return the command of a driver that is built, with these class path entries in front of its jars.
+
+    If the jars are not `pinned`, the clock calls are printed on stderr too.
+
+    Raises:
+        UsageError: the class path replaces no class under test.
+        MissingPrerequisite: there is no Java that is new enough.
+    """
+    release = built.release
     java = build.find_java(release.java)
-    built = build_driver(release)
     for path, count in count_replaced_classes(front, built).items():
-        print(f"entrycache: {path}: {count} classes of {built.tested_jar.name} come from here", file=sys.stderr)
+        note = _group_note(path, release.family) if count else ""
+        print(f"entrycache: {path}: {count} classes of {built.tested_jar.name} come from here{note}", file=sys.stderr)
     return [
         java.program,
         "-XX:+UseSerialGC",
         "-XX:+DisplayVMOutputToStderr",
         *(["--sun-misc-unsafe-memory-access=allow"] if java.major >= JAVA_WARNS_OF_UNSAFE else []),
         *release.family.options,
-        *(_virtual_clock_options(built, front) if release.family.has_agent else []),
+        *(_virtual_clock_options(built, compared=pinned and not front) if release.family.has_agent else []),
         "-cp",
         join_classpath([*built.own_jars, *front, *built.jars]),
         release.family.main,
     ]
 
 
-def _virtual_clock_options(built: Driver, front: list[Path]) -> list[str]:
-    clock = "-Dentrycache.clock.print=true" if front else f"-Dentrycache.clock.sites={built.clock_sites}"
+def _group_note(path: Path, family: Family) -> str:
+    """Return a note about a jar of another group or artifact than the family's; empty if it is the same or unknown."""
+    names = [] if path.is_dir() else read_coordinates(path)
+    if len(names) != 1 or names[0] == family.coordinates:
+        return ""
+    return f"; it is {names[0]}, and the driver is for {family.coordinates}: give that jar unless you mean this one"
+
+
+def read_coordinates(jar: Path) -> list[str]:
+    """Return group and artifact of each Maven project that a jar says it was built from."""
+    with zipfile.ZipFile(jar) as file:
+        parts = [name.split("/") for name in file.namelist()]
+    is_project = [each for each in parts if each[:2] == ["META-INF", "maven"] and each[-1] == "pom.properties"]
+    return [f"{each[2]}:{each[3]}" for each in is_project if len(each) == 5]
+
+
+def _virtual_clock_options(built: Driver, *, compared: bool) -> list[str]:
+    clock = f"-Dentrycache.clock.sites={built.clock_sites}" if compared else "-Dentrycache.clock.print=true"
     return [clock, f"-javaagent:{built.agent}"]

@@ -6,6 +6,7 @@ these folders, so a new one needs no line of Python. Subjects are named `pulsar:
 before the colon, but each version belongs to one of them.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -162,6 +163,25 @@ def find_release(subject: str) -> Release | None:
     return None
 
 
+def closest_releases(subject: str) -> tuple[Release, ...]:
+    """Return the releases whose drivers may fit an unpinned version, the likeliest first.
+
+    These are the newest release that is not newer than the version, and the oldest that is newer.
+
+    Raises:
+        UsageError: the version cannot be read.
+    """
+    name, _, version = subject.partition(":")
+    if not re.fullmatch(r"\d+(\.\d+){2,}(-\w+)?", version):
+        known = ", ".join(versions_named(name))
+        raise UsageError(f"{subject}: {version!r} is no version; expected one with three numbers; known: {known}")
+    wanted = _version_order(version)
+    named = sorted((each for family in families_named(name) for each in releases(family)), key=_release_order)
+    older = [each for each in named if _release_order(each) <= wanted]
+    newer = [each for each in named if _release_order(each) > wanted]
+    return (*older[-1:], *newer[:1])
+
+
 def require_release(subject: str) -> Release:
     """Return the release that a name such as ``pulsar:4.2.4`` means.
 
@@ -177,7 +197,11 @@ def require_release(subject: str) -> Release:
 
 
 def _read_release(family: Family, about: Path) -> Release:
-    return Release(family, about.parent.name, about.parent, **tomllib.loads(about.read_text("utf-8")))
+    try:
+        return Release(family, about.parent.name, about.parent, **tomllib.loads(about.read_text("utf-8")))
+    except (TypeError, tomllib.TOMLDecodeError) as error:
+        keys = ", ".join(Release._fields[3:])
+        raise UsageError(f"{about} describes no release: {error}; expected {keys}; the last two are optional") from None
 
 
 def _release_order(release: Release) -> tuple[object, ...]:

@@ -16,6 +16,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.errors import (
+    BrokenAdapter,
     BrokenSubject,
     MissingPrerequisite,
     RestartError,
@@ -24,7 +25,7 @@ from entrycache_protocol.errors import (
     shorten,
 )
 from entrycache_protocol.subject import Answer, FailedRun, FailureKind, HistoryAnswer, TestedSubject
-from entrycache_protocol.wire import START, encode_request, parse_line, quote_line, read_answer
+from entrycache_protocol.wire import START, check_adapter, encode_request, parse_line, quote_line, read_answer
 
 MAX_RUNS: Final = 4_000
 """The number of runs that are remembered."""
@@ -58,6 +59,9 @@ SECONDS_PER_STEP: Final = 0.001
 STEPS_AHEAD: Final = 20_000
 """The approximate number of steps that are sent before the first answer is read."""
 
+MISFIT: Final = 3
+"""The exit code of a driver of ours that does not fit its jar."""
+
 MISSING_PREREQUISITE: Final = 4
 """The exit code of a driver of ours that lacks something."""
 
@@ -68,8 +72,9 @@ Request = TypeVar("Request", Case, History)
 class Child(TestedSubject):
     """A subject behind a command.
 
-    With `prerequisites` the command is a driver of ours, which exits with 4 if it lacks something. `on_stderr` receives
-    what the process writes to stderr. A run may take `timeout_seconds`, the start at least `start_seconds`.
+    With `prerequisites` the command is a driver of ours, which exits with 3 or 4 if it cannot work, and says why.
+    `on_stderr` receives what the process writes to stderr. A run may take `timeout_seconds`, the start at least
+    `start_seconds`.
     """
 
     def __init__(
@@ -83,6 +88,7 @@ class Child(TestedSubject):
         start_seconds: float = 0.0,
     ) -> None:
         self._argv = tuple(argv)
+        self._given_name = name
         self._on_stderr = on_stderr
         self._start_seconds = max(timeout_seconds, start_seconds)
         self._run_seconds = timeout_seconds
@@ -100,7 +106,9 @@ class Child(TestedSubject):
             raise
         known = self._declaration.implementation
         version = f" {known['version']}" if known.get("version") else ""
-        self._name = name or shorten(escape_unprintable(f"{known.get('name', self._argv[0])}{version}"), 100)
+        self._name = self._given_name or shorten(
+            escape_unprintable(f"{known.get('name', self._argv[0])}{version}"), 100
+        )
 
     @property
     def name(self) -> str:
@@ -132,17 +140,30 @@ class Child(TestedSubject):
             if line is FailureKind.HANG:
                 raise BrokenSubject(f"no answer to start within {self._start_seconds:g} s")
             if isinstance(line, FailureKind):
-                if self._prerequisites and self._process.exit_code() == MISSING_PREREQUISITE:
-                    raise MissingPrerequisite(
-                        " ".join(self._process.last_words()) or "the driver lacks something and does not say what"
-                    )
+                self._check_driver(self._process)
                 raise BrokenSubject(f"the process ended before it answered start ({self._process.exit_note()})")
             self.start_answer = parse_line(line)
+            check_adapter(self.start_answer)
             return read_declaration(self.start_answer, SYSTEMS, self._wanted)
         except (BrokenSubject, RecursionError) as error:
             broken = self._broken(error)
             self._drop()  # what it says later would be taken for the answer to a run
             raise broken from None
+
+    def _check_driver(self, process: ChildProcess) -> None:
+        """Raise the error of a driver of ours that ended at the start and said why.
+
+        Raises:
+            BrokenAdapter: it does not fit the jar.
+            MissingPrerequisite: something is missing.
+        """
+        code = process.exit_code() if self._prerequisites else None
+        why = " ".join(process.last_words()) or "the driver cannot work here and does not say why"
+        if code == MISFIT:
+            choose = "choose the driver of the release that is closest to your jar (entrycache subjects)"
+            raise BrokenAdapter(f"the driver of {self._given_name} does not fit this jar: {why}; {choose}")
+        if code == MISSING_PREREQUISITE:
+            raise MissingPrerequisite(why)
 
     def _start_again(self) -> None:
         """Start the process once more.
@@ -164,7 +185,9 @@ class Child(TestedSubject):
             raise BrokenSubject("the subject was started again, and declares something else than at first")
 
     def _broken(self, error: Exception) -> BrokenSubject:
-        """Return the error as one line, with the last words of stderr."""
+        """Return the error as one line, with the last words of stderr; a broken adapter has said why."""
+        if isinstance(error, BrokenAdapter):
+            return error
         what = (
             "the subject answered JSON that is nested too deeply" if isinstance(error, RecursionError) else str(error)
         )

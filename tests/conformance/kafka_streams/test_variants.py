@@ -20,7 +20,7 @@ from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.subject import InProcessSubject
-from entrycache_reference.kafka_streams import Variants, ops
+from entrycache_reference.kafka_streams import Config, Variants, ops
 from entrycache_reference.kafka_streams.config import FailedFlush, FlushedTombstone, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.outcomes import Done, ErrorKind, Failed, Unanswered, Used
 
@@ -43,18 +43,18 @@ VARIANTS_OF_RELEASES: Final = {
 """Each variant of level `cache`: its other value, the rule that it breaks, and steps that show it."""
 
 
-def following(variants: Variants, **declared: str) -> InProcessSubject:
-    """Return a subject that follows these variants and declares the given ones."""
+def following(variants: Variants, model: Any = SYSTEM.model, **declared: str) -> InProcessSubject:
+    """Return a subject that follows these variants and declares the given ones; `model` may have a seeded fault."""
     offer = dict(reference_subject(SYSTEM).start_answer["systems"][SYSTEM.name])
     offer["variants"] = declared
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
         own = dataclasses.replace(config, variants=variants)
-        state = SYSTEM.model.initial(own)
+        state = model.initial(own)
 
         def answer(op: Any) -> Any:
             nonlocal state
-            done = SYSTEM.model.step(state, op, own)
+            done = model.step(state, op, own)
             if isinstance(done.outcome.answer, Unanswered):
                 raise RuntimeError(done.outcome.answer.reason)
             state = done.state
@@ -145,3 +145,15 @@ def test_people_are_reported_of_keys_without_an_entry_and_of_the_running_total()
     settings = SYSTEM.model.config(max_size_bytes=40, variants=RELEASED)
     done = SYSTEM.model.step(SYSTEM.model.initial(settings), X, settings)
     assert SYSTEM.text.state(done.state) == "a: (empty) (0B, dirty without an entry: x)\nrunning total: 47B"
+
+
+def test_a_case_without_variants_is_explained_with_those_of_the_subject() -> None:
+    fault = next(each for each in SYSTEM.seeded_faults.own if ops.StoreAll in each.replaced)
+    declared = {name: str(value.value) for name, value in dataclasses.asdict(RELEASED).items()}
+    subject = following(RELEASED, fault.model, **declared)
+    kept = (ops.StorePut("s", "k", "1"), ops.StoreFlush("s"), ops.Evict("s"))
+    case = Case(SYSTEM, Config(), (*kept, ops.StoreDelete("s", "k"), ops.StoreAll("s")))
+    steps = run_reference(case, Coverage())
+    difference = judge(case, steps, subject.play([case])[0], subject.declaration)
+    assert difference is not None
+    assert [rule.value for rule in explain_difference(subject, case, steps, difference)] == ["K-STORE-8"]

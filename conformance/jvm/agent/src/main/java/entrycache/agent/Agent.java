@@ -19,15 +19,21 @@ import java.util.stream.Stream;
  * Gives released broker classes a virtual clock, at class load.
  *
  * <p>As {@code -javaagent} it takes three system properties: {@code entrycache.clock.require}, class names separated
- * by commas that must have been rewritten, else the JVM ends with status 4; {@code entrycache.clock.sites}, a file of
- * pinned counts (the output of {@link #main}) from which no loaded class may differ; {@code entrycache.clock.print},
- * which prints each rewritten class and its count on stderr.
+ * by commas that must have been rewritten, else the JVM ends with status 3; {@code entrycache.clock.sites}, a file of
+ * pinned counts (the output of {@link #main}) from which no loaded class may differ, else the status is 4;
+ * {@code entrycache.clock.print}, which prints each rewritten class and its count on stderr.
  */
 public final class Agent implements ClassFileTransformer {
     private static final String SCOPE = "org/apache/bookkeeper/mledger/";
     private static final String REQUIRED = Stream.of("RangeCacheEntryWrapper", "RangeEntryCacheManagerImpl")
             .map("org.apache.bookkeeper.mledger.impl.cache."::concat)
             .collect(Collectors.joining(","));
+
+    /** The status if the classes are not those that the driver was built for. */
+    private static final int MISFIT = 3;
+
+    /** The status if the pinned classes read the clock otherwise than reviewed. */
+    private static final int UNPINNED = 4;
 
     /** The clock sites that this JVM has rewritten so far, counted by class. */
     private static final Map<String, Integer> REWRITTEN = new ConcurrentHashMap<>();
@@ -78,13 +84,13 @@ public final class Agent implements ClassFileTransformer {
             record(name.replace('/', '.'), calls.sites);
             return calls.sites == 0 ? null : calls.bytes;
         } catch (RuntimeException e) {
-            throw refuse("the clock calls of " + name.replace('/', '.') + " cannot be rewritten: " + e);
+            throw refuse(UNPINNED, "the clock calls of " + name.replace('/', '.') + " cannot be rewritten: " + e);
         }
     }
 
     private void record(String name, int sites) {
         if (pinned != null && sites != pinned.getOrDefault(name, 0)) {
-            throw refuse(name + " has " + sites + " clock calls, expected " + pinned.getOrDefault(name, 0));
+            throw refuse(UNPINNED, name + " has " + sites + " clock calls, expected " + pinned.getOrDefault(name, 0));
         }
         if (sites > 0) {
             REWRITTEN.put(name, sites);
@@ -98,10 +104,12 @@ public final class Agent implements ClassFileTransformer {
         try {
             Class.forName(name, false, ClassLoader.getSystemClassLoader());
         } catch (ClassNotFoundException e) {
-            throw refuse("required class " + name + " is not on the class path");
+            throw refuse(MISFIT, "required class " + name + " is not on the class path");
+        } catch (LinkageError e) {
+            throw refuse(MISFIT, "required class " + name + " cannot be loaded: " + e.getMessage());
         }
         if (!REWRITTEN.containsKey(name)) {
-            throw refuse("required class " + name + " was not rewritten: it has no clock call");
+            throw refuse(MISFIT, "required class " + name + " was not rewritten: it has no clock call");
         }
     }
 
@@ -114,14 +122,14 @@ public final class Agent implements ClassFileTransformer {
                     .map(line -> line.split(" "))
                     .collect(Collectors.toMap(fields -> fields[1], fields -> Integer.valueOf(fields[0])));
         } catch (IOException e) {
-            throw refuse("the pinned clock sites cannot be read: " + e);
+            throw refuse(UNPINNED, "the pinned clock sites cannot be read: " + e);
         }
     }
 
-    /** Prints one line and ends the JVM with status 4, because the JVM swallows exceptions of a transformer. */
-    private static IllegalStateException refuse(String why) {
+    /** Prints one line and ends the JVM with a status, because the JVM swallows exceptions of a transformer. */
+    private static IllegalStateException refuse(int status, String why) {
         System.err.println("entrycache agent: " + why);
-        Runtime.getRuntime().halt(4);
+        Runtime.getRuntime().halt(status);
         return new IllegalStateException(why);
     }
 

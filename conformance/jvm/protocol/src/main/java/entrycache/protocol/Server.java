@@ -38,6 +38,13 @@ public final class Server<R> {
             return answer;
         }
 
+        /** Returns the answer about a class path on which nothing can be judged. */
+        JsonObject broken(String message) {
+            JsonObject broken = new JsonObject();
+            broken.addProperty("message", message);
+            return answer("broken", broken);
+        }
+
         JsonObject errored(String message, String traceback) {
             JsonObject errored = new JsonObject();
             errored.add("step", outcomes == null ? JsonNull.INSTANCE : new JsonPrimitive(outcomes.size()));
@@ -50,11 +57,13 @@ public final class Server<R> {
     private static volatile Current current;
 
     private final Adapter<R> adapter;
+    private final Linkage linkage;
     private final Map<String, Operation<R>> operations;
 
     /** Serves one adapter. */
     public Server(Adapter<R> adapter) {
         this.adapter = adapter;
+        this.linkage = new Linkage(adapter.getClass());
         this.operations =
                 adapter.operations().stream().collect(Collectors.toMap(Operation::name, Function.identity()));
     }
@@ -63,13 +72,19 @@ public final class Server<R> {
      * Serves until the input ends. With {@code --calls}, only prints the released method of each operation.
      *
      * <p>The adapter is made after stdout has been redirected, so that output of released classes does not get into the
-     * answers.
+     * answers. If it cannot be made on this class path, the answer to {@code start} says why.
      */
     public static <R> void main(String[] arguments, Supplier<Adapter<R>> adapter) throws IOException {
         System.setOut(System.err);
         try (Writer out = new BufferedWriter(
                 new OutputStreamWriter(new FileOutputStream(FileDescriptor.out), StandardCharsets.UTF_8), 1 << 16)) {
-            Server<R> server = new Server<>(adapter.get());
+            Server<R> server;
+            try {
+                server = new Server<>(adapter.get());
+            } catch (RuntimeException | LinkageError e) {
+                refuse(new Linkage(adapter.getClass()), e, out);
+                return;
+            }
             if (arguments.length > 0 && arguments[0].equals("--calls")) {
                 server.printCalls(out);
             } else {
@@ -78,6 +93,17 @@ public final class Server<R> {
                 server.serve(in, out);
             }
         }
+    }
+
+    /** Answers {@code start} with the reason why no adapter can be made; throws what says nothing of the class path. */
+    private static void refuse(Linkage linkage, Throwable thrown, Writer out) throws IOException {
+        String why = linkage.diagnose(thrown);
+        if (why == null) {
+            throw new IllegalStateException(thrown);
+        }
+        System.err.println(why);
+        JSON.toJson(new Current(null, null, out).broken(why), out);
+        out.write('\n');
     }
 
     /**
@@ -125,10 +151,22 @@ public final class Server<R> {
 
     private JsonObject answer(JsonObject request, Writer out) {
         return switch (new Args(request).text("cmd")) {
-            case "start" -> start();
+            case "start" -> start(out);
             case "history" -> history(request, out);
             default -> run(request, out);
         };
+    }
+
+    private JsonObject start(Writer out) {
+        try {
+            return start();
+        } catch (RuntimeException | LinkageError e) {
+            String why = linkage.diagnose(e);
+            if (why == null) {
+                throw e;
+            }
+            return new Current(null, null, out).broken(why);
+        }
     }
 
     private JsonObject start() {
@@ -159,7 +197,7 @@ public final class Server<R> {
             leaked.ifPresent(references -> answer.addProperty("leaked", references));
             return answer;
         } catch (Exception | StackOverflowError | OutOfMemoryError | LinkageError | AssertionError e) {
-            return run.errored(e.toString(), traceback(e));
+            return failed(run, e.toString(), e);
         }
     }
 
@@ -174,10 +212,16 @@ public final class Server<R> {
             JsonArray events = history.play(new Args(request));
             return history.thrown() == null
                     ? current.answer("events", events)
-                    : current.errored(history.failed(), traceback(history.thrown()));
+                    : failed(current, history.failed(), history.thrown());
         } catch (Exception | LinkageError e) {
-            return current.errored(e.toString(), traceback(e));
+            return failed(current, e.toString(), e);
         }
+    }
+
+    /** Returns the answer to a run that threw: broken if that says nothing of the implementation, else errored. */
+    private JsonObject failed(Current run, String message, Throwable thrown) {
+        String why = linkage.diagnose(thrown);
+        return why == null ? run.errored(message, traceback(thrown)) : run.broken(why);
     }
 
     private R open(Args request, String command) {

@@ -1,5 +1,6 @@
 package org.apache.kafka.streams.state.internals;
 
+import entrycache.protocol.MissingPart;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -65,7 +66,7 @@ final class Context implements InvocationHandler {
             case "toString":
                 return "context of task " + TASK;
             default:
-                throw new UnsupportedOperationException(method.toString());
+                throw new MissingPart("the adapter has no " + method);
         }
     }
 }

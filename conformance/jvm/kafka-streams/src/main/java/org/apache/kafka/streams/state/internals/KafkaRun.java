@@ -13,7 +13,6 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
-import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
@@ -44,7 +43,7 @@ final class KafkaRun {
     KafkaRun(Args config) {
         Metrics registry = new Metrics(new MetricConfig(), List.of(), StandingTime.INSTANCE);
         metrics = Era.metrics(registry, StandingTime.INSTANCE);
-        cache = new ThreadCache(new LogContext(), config.number("max_size_bytes", 10_485_760), metrics);
+        cache = Era.cache(config.number("max_size_bytes", 10_485_760), metrics);
         reentryBudget = config.number("reentry_budget", 8);
     }
 

@@ -4,8 +4,8 @@ import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Adapter;
 import entrycache.protocol.Args;
+import entrycache.protocol.Coordinates;
 import entrycache.protocol.Operation;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.kafka.streams.internals.metrics.ClientMetrics;
@@ -25,13 +25,11 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
 
     @Override
     public JsonObject implementation() {
-        Path jar = Path.of(
-                ThreadCache.class.getProtectionDomain().getCodeSource().getLocation().getPath());
         JsonObject implementation = new JsonObject();
         implementation.addProperty("name", "Apache Kafka Streams");
         implementation.addProperty("version", ClientMetrics.version());
         implementation.addProperty("language", "Java");
-        implementation.addProperty("source", "org.apache.kafka:kafka-streams (" + jar.getFileName() + ")");
+        implementation.addProperty("source", Coordinates.of(ThreadCache.class, "org.apache.kafka:kafka-streams"));
         return implementation;
     }
 

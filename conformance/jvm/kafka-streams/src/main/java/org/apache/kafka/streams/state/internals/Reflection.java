@@ -1,5 +1,6 @@
 package org.apache.kafka.streams.state.internals;
 
+import entrycache.protocol.MissingPart;
 import java.lang.reflect.Field;
 
 /** Access to fields of released classes that no method returns. */
@@ -12,7 +13,7 @@ final class Reflection {
             field.setAccessible(true);
             return field;
         } catch (NoSuchFieldException e) {
-            throw new IllegalStateException(owner.getName() + " has no field " + name, e);
+            throw new MissingPart(owner.getName() + " has no field " + name);
         }
     }
 

@@ -2,6 +2,7 @@ package org.apache.kafka.streams.state.internals;
 
 import com.google.gson.JsonObject;
 import entrycache.protocol.Args;
+import entrycache.protocol.MissingPart;
 import entrycache.protocol.Operation;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -33,7 +34,7 @@ final class ShareOps {
     private static final Method SHARE = Stream.of(KafkaStreams.class.getDeclaredMethods())
             .filter(method -> method.getName().matches("(getC|c)acheSizePerThread"))
             .findFirst()
-            .orElseThrow();
+            .orElseThrow(() -> new MissingPart("KafkaStreams has no method cacheSizePerThread"));
 
     private static final StreamsConfig CONFIG = new StreamsConfig(Map.of(
             StreamsConfig.APPLICATION_ID_CONFIG, "entrycache", StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "localhost:1"));

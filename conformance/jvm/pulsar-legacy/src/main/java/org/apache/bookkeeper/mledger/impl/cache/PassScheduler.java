@@ -1,6 +1,7 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
 import com.google.common.util.concurrent.ListeningScheduledExecutorService;
+import entrycache.protocol.MissingPart;
 import java.lang.reflect.Field;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.ExecutorService;
@@ -21,7 +22,7 @@ final class PassScheduler {
         Class<?> type = ListeningScheduledExecutorService.class;
         Object thread = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, given) -> {
             if (!method.getName().equals("execute")) {
-                throw new UnsupportedOperationException(method.toString());
+                throw new MissingPart("the adapter has no " + method);
             }
             passes.execute(() -> run((Runnable) given[0]));
             return null;

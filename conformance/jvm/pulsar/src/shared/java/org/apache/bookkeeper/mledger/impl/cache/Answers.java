@@ -3,7 +3,7 @@ package org.apache.bookkeeper.mledger.impl.cache;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import java.nio.file.Path;
+import entrycache.protocol.Coordinates;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -78,13 +78,12 @@ final class Answers {
     /** Returns the description of the implementation under test, including its stand-ins. */
     static JsonObject implementation(String standIns) {
         Class<?> released = RangeEntryCacheManagerImpl.class;
-        Path jar = Path.of(released.getProtectionDomain().getCodeSource().getLocation().getPath());
         JsonObject implementation = new JsonObject();
         implementation.addProperty("name", "Apache Pulsar managed-ledger");
         implementation.addProperty(
                 "version", Objects.requireNonNullElse(released.getPackage().getImplementationVersion(), "unknown"));
         implementation.addProperty("language", "Java");
-        implementation.addProperty("source", "org.apache.pulsar:managed-ledger (" + jar.getFileName() + ")" + standIns);
+        implementation.addProperty("source", Coordinates.of(released, "org.apache.pulsar:managed-ledger") + standIns);
         return implementation;
     }
 

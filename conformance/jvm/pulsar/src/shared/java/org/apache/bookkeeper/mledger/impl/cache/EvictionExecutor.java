@@ -1,5 +1,6 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
+import entrycache.protocol.MissingPart;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
@@ -41,7 +42,7 @@ final class EvictionExecutor implements Executor {
 
     private Object call(Object proxy, Method method, Object[] given) {
         if (!method.getName().equals("execute") && !method.getName().equals("executeOrRun")) {
-            throw new UnsupportedOperationException(method.toString());
+            throw new MissingPart("the adapter has no " + method);
         }
         execute((Runnable) given[0]);
         return null;

@@ -1,5 +1,6 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
+import entrycache.protocol.MissingPart;
 import java.lang.reflect.Field;
 import sun.misc.Unsafe;
 
@@ -15,7 +16,7 @@ final class Released {
             field.setAccessible(true);
             return field;
         } catch (NoSuchFieldException e) {
-            throw new IllegalStateException(owner.getName() + " has no field " + name, e);
+            throw new MissingPart(owner.getName() + " has no field " + name);
         }
     }
 
@@ -30,6 +31,8 @@ final class Released {
     static void set(Field field, Object owner, Object value) {
         try {
             field.set(owner, value);
+        } catch (IllegalArgumentException e) {
+            throw new MissingPart(field + " has another type than the adapter expects");
         } catch (IllegalAccessException e) {
             throw new IllegalStateException(e);
         }

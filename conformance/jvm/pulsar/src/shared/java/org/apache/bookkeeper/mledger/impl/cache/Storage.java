@@ -1,5 +1,6 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
+import entrycache.protocol.MissingPart;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -41,7 +42,7 @@ final class Storage {
                         case "toString":
                             return "ledger " + ledger;
                         default:
-                            throw new UnsupportedOperationException(method.toString());
+                            throw new MissingPart("the adapter has no " + method);
                     }
                 });
     }

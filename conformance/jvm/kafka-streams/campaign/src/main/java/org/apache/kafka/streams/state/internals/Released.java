@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /** A released thread cache and the fields that the promises refer to. */
@@ -21,7 +20,7 @@ final class Released {
 
     @SuppressWarnings("unchecked")
     Released(long maxSizeBytes, StreamsMetricsImpl metrics) {
-        cache = new ThreadCache(new LogContext(), maxSizeBytes, metrics);
+        cache = Era.cache(maxSizeBytes, metrics);
         total = (AtomicLong) Reflection.get(TOTAL, cache);
         caches = (Map<String, NamedCache>) Reflection.get(CACHES, cache);
     }

@@ -1,0 +1,256 @@
+"""Releases that have no folder: resolve their jars, choose a driver, and find the variants that they follow.
+
+`open_unpinned` serves any version that Maven serves. Its jars come from Maven at the first use. Their checksums are
+printed and kept (the *dynamic lock*), so that later runs use the same jars. The driver is that of the closest release
+with a folder. If it does not fit, the next one is tried.
+
+What a release does otherwise than the specification is declared by its driver as variants. An unpinned release may
+differ: `fit_variants` plays the cases of the findings, each of which decides a variant, and chooses the variants under
+which most answers are right.
+"""
+
+import contextlib
+import dataclasses
+import enum
+import re
+import sys
+import typing
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from entrycache_conformance import finding_cases
+from entrycache_conformance.java import build, driver, releases
+from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.subjects import child
+from entrycache_conformance.subjects.wrappers import FINDING_SEPARATOR, NarrowedSubject
+from entrycache_protocol import errors
+from entrycache_protocol.case import Case, case_from_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.subject import Answer, SkippedRun, TestedSubject, require_supported
+
+OpenChild = Callable[[list[str], str], child.Child]
+"""A function that starts a command as the subject of that name."""
+
+LOCK: Final = "jars.lock"
+
+
+def open_unpinned(name: str, classpath: str | None, open_child: OpenChild) -> TestedSubject:
+    """Open a version without a folder, such as ``kafka-streams:4.4.0``, and print its driver, lock and variants.
+
+    Raises:
+        UsageError: the version or the class path is not right.
+        MissingPrerequisite: Maven does not serve the jars.
+        BrokenAdapter: no driver fits the jars.
+    """
+    front = driver.front_entries(classpath)
+    return _open_with_closest(name, name, lambda closest: resolve_jars(name, closest), front, open_child)
+
+
+def open_jar(path: Path, classpath: str | None, open_child: OpenChild) -> TestedSubject:
+    """Open a jar of classes under test, such as a local build. Its libraries are those of its version.
+
+    If Maven does not serve that version, they are those of the closest release.
+
+    Raises:
+        UsageError: the jar is of no known kind, or has no version.
+        MissingPrerequisite: what a driver needs is not there.
+        BrokenAdapter: no driver fits the jar.
+    """
+    released = identify_jar(path)
+    front = [path.resolve(), *driver.front_entries(classpath)]
+
+    def find_libraries(closest: releases.Release) -> driver.Driver:
+        if releases.find_release(released) is not None:
+            return driver.build_driver(closest)
+        try:
+            return resolve_jars(released, closest)
+        except errors.MissingPrerequisite as missing:
+            _print(f"{released}: {missing}; the libraries of {closest} are used instead")
+            return driver.build_driver(closest)
+
+    return _open_with_closest(str(path), released, find_libraries, front, open_child)
+
+
+def identify_jar(path: Path) -> str:
+    """Return the name that a jar of classes under test would have as a release, such as ``kafka-streams:4.4.0``.
+
+    Raises:
+        UsageError: it holds no class of a known family, or does not say its version.
+    """
+    names = driver.list_classes(path)
+    for family in releases.FAMILIES.values():
+        package = family.main.rpartition(".")[0].replace(".", "/") + "/"
+        if any(name.startswith(package) for name in names):
+            version = _read_version(path)
+            if version is None:
+                example = f"{family.artifact}-4.0.0.jar"
+                raise errors.UsageError(f"{path} does not say its version; expected it in the name, as in {example}")
+            return f"{family.called}:{version}"
+    known = ", ".join(sorted({family.coordinates for family in releases.FAMILIES.values()}))
+    raise errors.UsageError(f"{path} holds no class of a known cache; expected a jar of {known}")
+
+
+def _read_version(path: Path) -> str | None:
+    """Return the version that a jar has in its properties or its name, without the mark of a snapshot."""
+    with zipfile.ZipFile(path) as jar:
+        files = [name for name in jar.namelist() if name.endswith(("/pom.properties", "-version.properties"))]
+        texts = [jar.read(name).decode("utf-8", "replace") for name in files] if len(files) == 1 else []
+    stated = next((match for text in texts if (match := re.search(r"^version=(\S+)$", text, re.MULTILINE))), None)
+    match = stated or re.search(r"-(\d+(?:\.\d+)+(?:-\w+)?)\.jar$", path.name)
+    return None if match is None else match[1].removesuffix("-SNAPSHOT")
+
+
+def _open_with_closest(
+    name: str,
+    released: str,
+    build_with: Callable[[releases.Release], driver.Driver],
+    front: list[Path],
+    open_child: OpenChild,
+) -> TestedSubject:
+    """Open the jars with the first driver that fits.
+
+    Raises:
+        BrokenAdapter: none fits; the error is that of the closest.
+    """
+    misfit: errors.BrokenAdapter | None = None
+    for closest in releases.closest_releases(released):
+        argv = driver.driver_command(build_with(closest), front, pinned=False)
+        try:
+            return _open_with(name, open_child(argv, name), closest)
+        except errors.BrokenAdapter as error:
+            misfit = misfit or error
+    assert misfit is not None, "there is a release of each family"
+    raise misfit
+
+
+def resolve_jars(name: str, closest: releases.Release) -> driver.Driver:
+    """Return the driver of the closest release over the jars of another version, which Maven resolves once.
+
+    Raises:
+        MissingPrerequisite: Maven does not serve the jars, or one is not what it was.
+    """
+    version = name.partition(":")[2]
+    own = driver.build_driver(closest)
+    part = driver.driver_part(closest)
+    module = f"{closest.family.name}/{closest.version}"
+
+    def keep(work: Path, result: Path) -> None:
+        (work / module / "target" / "lib").rename(result / "lib")
+        (result / LOCK).write_text(driver.write_lock(result / "lib"), "utf-8")
+
+    resolved = build.build_part(
+        part._replace(
+            name=f"{closest.family.name}-{version}-like-{closest.version}",
+            what=f"class path of {name}",
+            keep=keep,
+            properties=(f"{closest.family.group_name}={version}", "maven.main.skip=true"),
+        )
+    )
+    lock = (resolved / LOCK).read_text("utf-8")
+    _print(f"{name} is not pinned; its jars are\n{lock.rstrip()}")
+    return driver.Driver(own.folder, closest._replace(version=version), driver.verify_jars(resolved))
+
+
+def _open_with(name: str, subject: child.Child, closest: releases.Release) -> TestedSubject:
+    """Find the variants of the jars that one driver runs.
+
+    Raises:
+        BrokenAdapter: it does not fit them.
+    """
+    try:
+        fitted = fit_variants(subject)
+    except BaseException:
+        subject.close()
+        raise
+    _print(f"{name} runs with the driver of {closest}; variants: {describe_variants(fitted.declaration)}")
+    return fitted
+
+
+def describe_variants(declaration: Declaration) -> str:
+    """Return the variants that differ from the default behaviour, for a message."""
+    default = declaration.system.model.variants()
+    variants = declaration.variants or default
+    names = [each.name for each in dataclasses.fields(variants)]
+    other = [name for name in names if getattr(variants, name) != getattr(default, name)]
+    return ", ".join(f"{name}={getattr(variants, name).value}" for name in other) or "none, the default behaviour"
+
+
+def fit_variants(subject: TestedSubject) -> NarrowedSubject:
+    """Return the subject with the variants under which most of its answers to the cases of findings are right.
+
+    Variants that the cases do not decide stay as the subject declares them.
+
+    Raises:
+        BrokenSubject: a case breaks the subject.
+    """
+    declaration = subject.declaration
+    played = list(_play_deciding_cases(subject))
+    variants: Any = declaration.variants or declaration.system.model.variants()
+    right = _count_right(played, variants, declaration)
+    for name, value in _other_values(variants):
+        changed = dataclasses.replace(variants, **{name: value})
+        count = _count_right(played, changed, declaration)
+        if count > right:
+            variants, right = changed, count
+    default = declaration.system.model.variants()
+    off = {f"variants.{each.name}" for each in dataclasses.fields(default) if _is_same(variants, default, each.name)}
+    findings = {waiver: behind for waiver, behind in declaration.findings.items() if waiver not in off}
+    return NarrowedSubject(subject, dataclasses.replace(declaration, variants=variants, findings=findings))
+
+
+def _is_same(one: Any, other: Any, name: str) -> bool:
+    return bool(getattr(one, name) == getattr(other, name))
+
+
+def _other_values(variants: Any) -> Iterator[tuple[str, enum.Enum]]:
+    """Yield every variant with each value that is not its present one."""
+    kinds: dict[str, Any] = typing.get_type_hints(type(variants))
+    for name, kind in kinds.items():
+        values: list[enum.Enum] = list(kind) if isinstance(kind, enum.EnumMeta) else []
+        yield from ((name, value) for value in values if value != getattr(variants, name))
+
+
+def _play_deciding_cases(subject: TestedSubject) -> Iterator[tuple[Case, Answer]]:
+    """Play a first case of the system, and the cases of all findings that no limit excludes."""
+    declaration = subject.declaration
+    excluded = {
+        finding
+        for waiver, behind in declaration.findings.items()
+        if not waiver.startswith("variants.")
+        for finding in behind.split(FINDING_SEPARATOR)
+    }
+    cases = [] if not declaration.system.cases.smoke else [_first_case(declaration)]
+    for finding, own in finding_cases.load_finding_cases(declaration.system).items():
+        cases += [] if finding in excluded else [each.case for each in own]
+    for case in cases:
+        case = dataclasses.replace(
+            case, config=dataclasses.replace(case.config, variants=declaration.base_config().variants)
+        )
+        with contextlib.suppress(errors.UsageError):  # the case needs something that the subject does not offer
+            require_supported(case, subject)
+            answer = subject.play([case])[0]
+            if not isinstance(answer, SkippedRun):
+                yield case, answer
+
+
+def _first_case(declaration: Declaration) -> Case:
+    """Return a case of one step that every driver can play unless it does not fit."""
+    system = declaration.system
+    steps = next(iter(system.cases.smoke.values()))
+    return case_from_json({"system": system.name, "steps": steps}, {system.name: system})
+
+
+def _count_right(played: list[tuple[Case, Answer]], variants: Any, declaration: Declaration) -> int:
+    """Count the answers that are right under these variants."""
+    count = 0
+    for case, answer in played:
+        varied = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=variants))
+        if not declaration.system.cases.unsupported_reason(declaration, varied.config, varied.steps):
+            count += judge(varied, run_reference(varied, Coverage()), answer, declaration) is None
+    return count
+
+
+def _print(line: str) -> None:
+    print(f"entrycache: {line}", file=sys.stderr, flush=True)
