@@ -348,3 +348,25 @@ def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, le
     rules = tuple(rule.value for rule in rules_at_level(level, failing, explained))
     path, unwritten = files.try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
     return dataclasses.replace(failure.Failure.of(failing, rules, path, unwritten), level=level)
+
+
+def note_detectable(declaration: Declaration, coverage: Coverage) -> None:
+    """Enter the rules whose breach the runs that were played would have shown.
+
+    A rule is detectable if one of its seeded faults answers otherwise in one of these runs, in the parts that the
+    subject declares. A rule without a seeded fault counts as detectable.
+    """
+    by_rule: dict[Rule, list[Fault]] = {}
+    for fault in (fault for group in declaration.system.blame.faults() for fault in group):
+        by_rule.setdefault(fault.rule, []).append(fault)
+    for rule in coverage.played.keys() - coverage.detectable:
+        runs, faults = coverage.played[rule], by_rule.get(rule)
+        if faults is None or any(_is_detected(fault, *run, declaration) for run in runs for fault in faults):
+            coverage.detectable.add(rule)
+
+
+def _is_detected(fault: Fault, case: Case, steps: Sequence[Any], declaration: Declaration) -> bool:
+    """Return whether a reference with this fault would have failed in a run."""
+    answers = [done.outcome for done in steps]
+    first = Difference(max(0, len(answers) - 1), None, None)
+    return not _answers_match(fault, ObservedFailure(case, declaration, (), steps, answers, first))

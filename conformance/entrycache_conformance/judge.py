@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
@@ -48,12 +48,17 @@ class CommandStopped(BaseException):
         self.error = error
 
 
+MAX_PLAYED: Final = 25
+"""The number of runs that are remembered for each rule."""
+
+
 @dataclass(slots=True)
 class Coverage:
     """The coverage of judged runs: rules that fired and decision-table entries that were visited, with their counts.
 
     With a `definition` the reference must also agree with it, which takes twice as long. It is for a run that judges
-    the reference itself.
+    the reference itself. `played` holds for each rule the first runs in which it fired, with the reference's steps.
+    `detectable` are the rules whose breach such a run would have shown.
     """
 
     fired: dict[Rule, int] = field(default_factory=Counter)
@@ -61,11 +66,17 @@ class Coverage:
     examples: int = 0
     steps: int = 0
     definition: Definition | None = None
+    played: dict[Rule, list[tuple[Case, Sequence[Any]]]] = field(default_factory=dict)
+    detectable: set[Rule] = field(default_factory=set)
 
-    def add(self, run: Coverage) -> None:
+    def add(self, run: Coverage, case: Case, steps: Sequence[Any]) -> None:
         """Add the coverage of one run that was answered."""
         self.examples += 1
         self._add_counts(run)
+        for rule, count in run.fired.items():
+            runs = self.played.setdefault(rule, [])
+            if count and len(runs) < MAX_PLAYED:
+                runs.append((case, steps))
 
     def add_all(self, other: Coverage) -> None:
         """Add the coverage of other runs."""

@@ -230,6 +230,21 @@ def check_minimums(
     return [report.Skip(f"level {level}", f"the run met too seldom: {', '.join(few)}")]
 
 
+MIN_STEPS_PER_EXAMPLE: Final = 5
+"""The least number of judged steps of a level for each example of its profile, whatever limits a subject declares."""
+
+
+def find_shortfall(declaration: Declaration, level: str, profile: Profile, covered: judge.Coverage) -> str:
+    """Return the reason why a level without failures checked too little to conform; empty if it checked enough."""
+    for group in declaration.system.cases.central.get(level, ()):
+        if not group & declaration.ops:
+            return f"the subject offers none of its central operations {', '.join(sorted(group))}"
+    if covered.examples < profile.examples:
+        return f"{covered.examples} of {profile.examples} runs were judged to their end"
+    least = MIN_STEPS_PER_EXAMPLE * profile.examples
+    return f"{covered.steps} steps were judged, fewer than {least}" if covered.steps < least else ""
+
+
 SELF_CHECK_EXAMPLES: Final = 300
 """The number of cases in which a broken reference must be caught."""
 

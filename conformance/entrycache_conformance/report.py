@@ -68,21 +68,32 @@ class ThreadCounts:
 class RuleReport(NamedTuple):
     """One rule at one level: the number of judged steps in which it fired, and the verdict.
 
-    The rule conforms if it fired and the level conforms. It also conforms if it fired as often as the profile demands
-    before the search ended at a failure of another rule. It violates if a failure of the level names it.
+    A rule that is not `detectable` has not been checked: with its seeded fault a subject would have given the same
+    answers. Otherwise the rule conforms if it fired and the level conforms. It also conforms if it fired as often as
+    the profile demands before the search ended at a failure of another rule. It violates if a failure of the level
+    names it.
     """
 
     fired: int
     verdict: Verdict
+    detectable: bool = True
+
+    @property
+    def unchecked_reason(self) -> str:
+        """The reason why the rule was not checked."""
+        if not self.detectable:
+            return f"it fired in {self.fired} judged steps, and no answer could have shown it broken"
+        return f"it fired in {self.fired} judged steps, too few to say anything"
 
     def to_json(self) -> dict[str, Any]:
         """Return the object in `--json`."""
-        return {"fired": self.fired, "verdict": self.verdict.value}
+        value = {"fired": self.fired, "verdict": self.verdict.value}
+        return value if self.detectable else {**value, "detectable": False}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RuleReport:
         """Read the rule from such an object."""
-        return cls(value["fired"], Verdict(value["verdict"]))
+        return cls(value["fired"], Verdict(value["verdict"]), value.get("detectable", True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +239,9 @@ _THREADS_SHAPE: Final = dict.fromkeys(ThreadCounts.__dataclass_fields__, COUNT)
 _LEVEL_SHAPE: Final = object_shape(
     {
         **{"examples": COUNT, "steps": COUNT, "verdict": _VERDICT_SHAPE, "missing": TEXTS, "seconds": SECONDS_SHAPE},
-        "rules": mapping_shape(object_shape({"fired": COUNT, "verdict": _VERDICT_SHAPE})),
+        "rules": mapping_shape(
+            object_shape({"fired": COUNT, "verdict": _VERDICT_SHAPE, "detectable": {"type": "boolean"}}, "detectable")
+        ),
     },
     *("rules", "seconds"),
 )
@@ -358,7 +371,11 @@ def build_partial_report(
 
 
 def judge_rules(
-    fired: Mapping[Rule, int], verdict: Verdict, failures: Sequence[Failure], rule_minimum: int
+    fired: Mapping[Rule, int],
+    verdict: Verdict,
+    failures: Sequence[Failure],
+    rule_minimum: int,
+    undetectable: frozenset[str] = frozenset(),
 ) -> dict[str, RuleReport]:
     """Return the verdict of each rule that fired at a level or that one of its failures names (see `RuleReport`)."""
     named = dict.fromkeys(rule for failure in failures for rule in failure.rules)
@@ -367,7 +384,8 @@ def judge_rules(
 
     def judged(rule: str) -> RuleReport:
         count = counts.get(rule, 0)
-        clean = Verdict.CONFORMS if count >= enough else Verdict.NOTHING_CHECKED
-        return RuleReport(count, Verdict.VIOLATES if rule in named else clean)
+        detectable = rule in named or rule not in undetectable
+        clean = Verdict.CONFORMS if count >= enough and detectable else Verdict.NOTHING_CHECKED
+        return RuleReport(count, Verdict.VIOLATES if rule in named else clean, detectable)
 
     return {rule: judged(rule) for rule in sorted({*counts, *named}, key=rule_order)}

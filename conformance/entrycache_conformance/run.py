@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance import explain, finding_cases, judge, shrink
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, check_minimums, run_self_check
+from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, check_minimums, find_shortfall, run_self_check
 from entrycache_conformance.report import (
     LevelReport,
     LevelResult,
@@ -134,7 +134,7 @@ def _judge_level(
         return finding_cases.report_failing_cases(
             subject, results, level, options.failures, options.profile.rule_minimum, seconds_since(started_at)
         )
-    covered = judge.Coverage(definition=coverage.definition)
+    covered = judge.Coverage(definition=coverage.definition, detectable=set(coverage.detectable))
 
     def progress(count: int) -> None:
         notify(level, covered.examples + count, options.profile.examples if count else 0)
@@ -145,7 +145,7 @@ def _judge_level(
         collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect
     )
     declined = result.skipped
-    if WAIVED in declined and not collector.failures:
+    if declined and covered.examples < examples and not collector.failures:
         declined += replace_cut_runs(
             collector, menu, examples, options.seed, covered, progress, collector.collect
         ).skipped
@@ -155,19 +155,20 @@ def _judge_level(
     reasons = Counter(run.reason for run in declined if run is not WAIVED or not failing_cases)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
     failures = tuple(explain.write_failure(subject, failing, options.failures, level) for failing in failing_cases)
-    clean = Verdict.CONFORMS if covered.examples else Verdict.NOTHING_CHECKED
-    if WAIVED in declined and not failures and covered.examples < examples:
-        clean = Verdict.NOTHING_CHECKED
-        few = f"{covered.examples} of {examples} runs were judged to their end; the others meet known failures"
-        skipped += (Skip(f"level {level}", few),)
+    shortfall = find_shortfall(declaration, level, options.profile, covered)
+    clean = Verdict.NOTHING_CHECKED if shortfall else Verdict.CONFORMS
+    skipped += (Skip(f"level {level}", shortfall),) if shortfall and not failures else ()
     judged = replace(
         unplayed,
         examples=covered.examples,
         steps=covered.steps,
         verdict=Verdict.VIOLATES if failures else clean,
-        seconds=seconds_since(started_at),
     )
-    judged = replace(judged, rules=judge_rules(covered.fired, judged.verdict, failures, options.profile.rule_minimum))
+    explain.note_detectable(declaration, covered)
+    coverage.detectable |= covered.detectable
+    undetectable = frozenset(rule.value for rule in covered.fired.keys() - covered.detectable)
+    rules = judge_rules(covered.fired, judged.verdict, failures, options.profile.rule_minimum, undetectable)
+    judged = replace(judged, rules=rules, seconds=seconds_since(started_at))
     return LevelResult(judged, failures, skipped + results.skipped, any(failing.is_hang for failing in failing_cases))
 
 

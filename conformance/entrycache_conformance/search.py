@@ -104,7 +104,7 @@ def replace_cut_runs(
     progress: Progress,
     goes_on: GoesOn,
 ) -> SearchResult:
-    """Play random cases in place of runs that known failures cut short, until all examples are judged or too many are.
+    """Play random cases in place of runs that were declined or cut short, until enough examples are judged.
 
     They are not those of the search: the seed is another one.
     """
@@ -214,7 +214,7 @@ def _play_batch(
             continue
         difference = judge(item.generated.case, item.generated.steps, answer, subject.declaration)
         if difference is None or goes_on is None:
-            coverage.add(item.coverage)
+            coverage.add(item.coverage, item.generated.case, item.generated.steps)
         if difference is not None:
             raw = _raw_failure(subject, item.generated, difference, item.choices, maker)
             failure = raw if goes_on is None else _end_or_go_on(raw, coverage, skipped, goes_on)
@@ -288,7 +288,7 @@ class _HypothesisBody:
         is_unanswered = difference is not None and difference.is_unanswered
         is_failure = difference is not None
         if self.failure is None and not is_unanswered and not (is_failure and self._goes_on):
-            self._coverage.add(coverage)
+            self._coverage.add(coverage, generated.case, generated.steps)
         if self.failure is None and not is_unanswered:
             self._progress(1)
         if difference is not None:

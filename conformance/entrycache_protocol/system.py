@@ -308,6 +308,8 @@ class Cases(NamedTuple, Generic[C, O]):
     """The most entries that the reference copies for these steps: its time and its memory grow with them."""
     extra_workloads: Mapping[Any, int] = MappingProxyType({})
     """Further workload profiles of a run: one case of each to so many usual ones."""
+    central: Mapping[str, tuple[frozenset[str], ...]] = MappingProxyType({})
+    """The operations without which a level checks nothing: of each set, a subject must offer at least one."""
 
 
 class Lane(NamedTuple):

@@ -213,6 +213,7 @@ OWN = {
     "entrycache_league/report.py": "beside, in `whole`",
     "entrycache_conformance/subjects/processes.py": "a log, which is read while it grows",
     "entrycache_conformance/java/build.py": "builds, which are made in a folder of their own and renamed",
+    "entrycache_conformance/unpinned.py": "drivers, which are made in a folder of their own and renamed",
     "entrycache_evidence/tlc/runner.py": "what TLC reads, in a folder that goes away with it",
     "entrycache_cli/commands/exit_codes.py": "stdin and stderr, where they are closed",
     "entrycache_dev/pages/faults.py": "pages of a checkout",

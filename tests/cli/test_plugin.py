@@ -45,11 +45,10 @@ def test_a_rule_at_a_level_is_a_test_and_its_failure_is_the_table(
 ) -> None:
     result = author.runpytest_inprocess(*OPTIONS)
     counts = result.parseoutcomes()
-    assert counts["failed"] == 1
-    assert counts["passed"] > 1
+    assert (counts["failed"], counts["passed"]) == (1, 1)
     out = result.stdout.str()
     assert "FAILED entrycache::range::R-READ-3" in out
-    assert "PASSED entrycache::range::R-LIVENESS-2" in out
+    assert "PASSED entrycache::range::R-" in out
     assert "the search of this level ended at a failure of R-READ-3" in out
     assert "Traceback" not in out
     assert 'get_range  cache="a"  first=[1, 0]  last=[1, 0] │ {"hits": [[1, 0]]} │ {"hits": []}' in out

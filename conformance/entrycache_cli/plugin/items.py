@@ -22,7 +22,7 @@ from entrycache_conformance import resolve, run
 from entrycache_conformance.check import check
 from entrycache_conformance.known import EntryState, KnownFailure, KnownReport, conform_with_known, read_known_failures
 from entrycache_conformance.levels import PROFILES, find_rule_levels, select_levels
-from entrycache_conformance.report import RunReport
+from entrycache_conformance.report import RuleReport, RunReport
 from entrycache_protocol import errors, server
 
 Answer = KnownReport | Exception
@@ -216,8 +216,8 @@ class RuleTest(OwnTest):
         ):
             failed_rules = [one.rules[0] for one in report.failures if one.level == self.level]
             why = f"the search of this level ended at a failure of {failed_rules[0]}: " if failed_rules else ""
-            fired = 0 if level_rule is None else level_rule.fired
-            pytest.skip(f"{why}it fired in {fired} judged steps, too few to say anything")
+            unchecked = RuleReport(0, errors.Verdict.NOTHING_CHECKED) if level_rule is None else level_rule
+            pytest.skip(f"{why}{unchecked.unchecked_reason}")
 
 
 class KnownTest(OwnTest):

@@ -74,7 +74,7 @@ def _level_suite(
         if coverage.verdict is errors.Verdict.VIOLATES:
             _add_failures(case, rule, name, [one for one in here if rule in one.failure.rules])
         elif coverage.verdict is errors.Verdict.NOTHING_CHECKED:
-            _add_child(case, "skipped", f"it fired in {coverage.fired} judged steps, too few to say anything", "")
+            _add_child(case, "skipped", coverage.unchecked_reason, "")
         suite.cases.append(case)
     if not level.rules or level.verdict is errors.Verdict.NOTHING_CHECKED:
         reasons = "; ".join(f"{skip.what}: {skip.reason}" for skip in report.skipped)

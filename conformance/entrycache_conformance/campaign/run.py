@@ -378,7 +378,7 @@ def _compare_answers(
     tally.compared += 1
     if sent.laws is not None:
         sent.laws.steps = steps
-        tally.coverage.add(sent.laws)
+        tally.coverage.add(sent.laws, sent.run.case, ())
 
 
 def _campaign_record(

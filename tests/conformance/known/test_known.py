@@ -135,6 +135,9 @@ class Wrong(Subject):
     def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
         return {"inserted": size < 0}
 
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"hit": True}
+
     def usage(self, cache: str | None = None) -> dict[str, Any]:
         return {"entries": 7, "bytes": 7}
 
@@ -157,7 +160,7 @@ def test_known_failures_that_leave_nothing_to_judge_are_no_verdict(tmp_path: Pat
 def test_a_run_shows_each_of_several_defects(tmp_path: Path) -> None:
     report = conform(PythonSubject(Wrong), Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path))
     ops = {failure.failing_case.steps[failure.step].name for failure in report.failures if failure.failing_case}
-    assert ops == {"insert", "usage"}
+    assert ops == {"insert", "get", "usage"}
     assert len({failure.rules[0] for failure in report.failures}) == len(report.failures)
 
 

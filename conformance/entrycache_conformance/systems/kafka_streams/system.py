@@ -130,6 +130,12 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
             {WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8, WorkloadProfile.LONE: 5}
         ),
         distinguishing={"small-keys": 60, "default": 60, "reentry": 60, "tiny-limits": 60},
+        central=MappingProxyType(
+            {
+                "cache": (frozenset({"put", "put_all", "put_if_absent"}), frozenset({"get", "range", "all"})),
+                "store": (frozenset({"store_put"}), frozenset({"store_get", "store_range", "store_all"})),
+            }
+        ),
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,

@@ -130,6 +130,9 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         generation.plan_case,
         workloads={profile.value: profile for profile in generation.WorkloadProfile},
         distinguishing={"small-keys": 60, "default": 60, "many-caches": 120},
+        central=MappingProxyType(
+            {"all": (frozenset({"insert"}), frozenset({"get", "get_range", "exists", "read", "read_one"}))}
+        ),
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,

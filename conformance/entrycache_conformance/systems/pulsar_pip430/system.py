@@ -63,6 +63,8 @@ def outcome_schema(op: type[Any]) -> dict[str, Any]:
     return schema
 
 
+INSERT: Final = frozenset({"insert"})
+
 Steps = list[dict[str, Any]]
 
 A: Final = {"cache": "a"}
@@ -188,6 +190,18 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         workloads={profile.value: profile for profile in WorkloadProfile},
         extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
+        central=MappingProxyType(
+            {
+                "range": (INSERT, frozenset({"get", "get_range", "exists"})),
+                "queue": (INSERT, frozenset({"evict", "expire"})),
+                "manager": (INSERT,),
+                "reads": (INSERT, frozenset({"read", "read_one"})),
+                "cursors": (
+                    frozenset({"cursor_add"}),
+                    frozenset({"slowest", "cursor_rank", "cursors", "should_cache"}),
+                ),
+            }
+        ),
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants", "evict_by_mark_deleted"}),
         unsupported_reason=unsupported_reason,

@@ -145,6 +145,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
             {generation.WorkloadProfile.GREAT: 20, generation.WorkloadProfile.BOUNDARY: 8}
         ),
         distinguishing={"small-keys": 60, "default": 60},
+        central=MappingProxyType({"all": (frozenset({"insert"}), frozenset({"get", "get_range"}))}),
         smoke=SMOKE_CASES,
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,

@@ -1,0 +1,75 @@
+"""No verdict without ground: a level or a rule that nothing could have shown broken has not been checked."""
+
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import pytest
+
+from entrycache_conformance.levels import Profile
+from entrycache_conformance.report import RunReport
+from entrycache_conformance.resolve import PythonSubject, open_in_process
+from entrycache_conformance.run import Options, conform
+from entrycache_conformance.subjects.wrappers import without_operations
+from entrycache_protocol.errors import Verdict
+from entrycache_protocol.server import Refuse, Subject
+from entrycache_protocol.subject import TestedSubject
+
+PROFILE: Final = Profile(60, 0, 0)
+LEVELS: Final = ("range", "queue", "manager", "reads", "cursors")
+
+
+def judged(subject: TestedSubject, tmp_path: Path, levels: tuple[str, ...] = ("range",)) -> RunReport:
+    return conform(subject, Options(levels, PROFILE, 0, 0.0, tmp_path))
+
+
+class OneStep(Subject):
+    """A class of constants, which takes runs of one step alone."""
+
+    system = "pulsar-pip430"
+    settings = ()
+    limits: ClassVar = {"max_steps": 1}
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
+        if size < 0:
+            raise Refuse
+        return {"inserted": True}
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"hit": False}
+
+
+def test_constants_within_a_limit_do_not_conform(tmp_path: Path) -> None:
+    report = judged(PythonSubject(OneStep), tmp_path)
+    assert report.verdict is Verdict.NOTHING_CHECKED
+    assert "steps were judged, fewer than 300" in report.skipped[-1].reason
+
+
+@pytest.mark.parametrize("ops", [{"insert"}, {"get", "get_range", "exists"}], ids=["no-insert", "no-lookup"])
+def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> None:
+    subject = open_in_process("fast", "pulsar-pip430")
+    assert subject is not None
+    report = judged(without_operations(subject, frozenset(ops)), tmp_path)
+    assert report.levels["range"].verdict is Verdict.NOTHING_CHECKED
+    assert "central operations" in report.skipped[-1].reason
+    assert judged(subject, tmp_path).levels["range"].verdict is Verdict.CONFORMS
+
+
+def test_a_stub_without_insert_conforms_nowhere_but_with_its_cursors(tmp_path: Path) -> None:
+    subject = open_in_process("fast", "pulsar-pip430")
+    assert subject is not None
+    levels = judged(without_operations(subject, frozenset({"insert"})), tmp_path, LEVELS).levels
+    assert {name for name, level in levels.items() if level.verdict is Verdict.CONFORMS} <= {"cursors"}
+
+
+def test_a_rule_that_no_answer_can_show_broken_is_not_checked(tmp_path: Path) -> None:
+    """Without a query that shows the queue, nobody sees whether a new entry counts as accessed (R-INSERT-1)."""
+    subject = open_in_process("fast", "pulsar-pip430")
+    assert subject is not None
+    blind = judged(without_operations(subject, frozenset({"observe"})), tmp_path).levels["range"].rules
+    seeing = judged(subject, tmp_path).levels["range"].rules
+    assert (blind["R-INSERT-1"].verdict, blind["R-INSERT-1"].detectable) == (Verdict.NOTHING_CHECKED, False)
+    assert (seeing["R-INSERT-1"].verdict, seeing["R-INSERT-1"].detectable) == (Verdict.CONFORMS, True)
+    assert blind["R-READ-3"].verdict is Verdict.CONFORMS
