@@ -197,7 +197,7 @@ def build_history_table(failing: FailingHistory) -> Table:
     return Table(title, columns, tuple(cells for _, cells, _ in lines), config, bad_row)
 
 
-OPTIONAL_TEXTS: Final = ("level", "replay", "log", "finding", "unconfirmed")
+OPTIONAL_TEXTS: Final = ("level", "replay", "log", "finding", "unconfirmed", "hint")
 """The keys of a failure's object that are absent if they are empty."""
 
 
@@ -227,7 +227,7 @@ class Failure:
     `repeats` says that it failed again on a fresh process, and `earlier` how many runs in the file must come before it.
     `level` is the level that failed. `table` holds its steps, `replay` the command that plays it again, and `log` the
     cause that the subject named on stderr. `finding` is the finding whose own case it is. `unconfirmed` says why no
-    fresh process could play it.
+    fresh process could play it. `hint` says how the subject may be right after all.
 
     Two fields are not in the JSON: `source`, the failing case or history, and `unwritten`, the reason for a missing
     file (`case` is then empty).
@@ -248,6 +248,7 @@ class Failure:
     log: str = ""
     finding: str = ""
     unconfirmed: str = ""
+    hint: str = ""
     source: subject.FailingCase | FailingHistory | None = field(default=None, compare=False, repr=False)
     unwritten: str = field(default="", compare=False)
 

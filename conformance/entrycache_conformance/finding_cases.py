@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import entrycache_conformance
 from entrycache_conformance import explain, report, shrink
 from entrycache_conformance.judge import judge_case
-from entrycache_conformance.subjects.wrappers import ALL_FINDINGS
+from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, FINDING_SEPARATOR, lift_waivers
 from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError, Verdict
 from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, require_supported
@@ -109,6 +109,55 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         if shortest is not None:
             failing.append((own.finding, shortest))
     return FindingCaseResults(tuple(failing), tuple(skipped))
+
+
+def find_repaired(subject: TestedSubject) -> tuple[str, ...]:
+    """Return the waived findings that the subject does not show: each of their cases follows the specification.
+
+    A finding without a case that the subject can play counts as unrepaired, and so does one that shares its waiver with
+    an unrepaired finding.
+
+    Raises:
+        BrokenSubject: a case breaks the subject.
+    """
+    behind = [set(findings.split(FINDING_SEPARATOR)) for findings in subject.declaration.findings.values()]
+    waived = set().union(*behind)
+    cases = load_finding_cases(subject.declaration.system) if waived else {}
+    repaired = {finding for finding in waived if _is_repaired(subject, finding, cases.get(finding, ()))}
+    return tuple(sorted(repaired - set().union(*(group for group in behind if not group <= repaired))))
+
+
+def _is_repaired(subject: TestedSubject, finding: str, cases: Sequence[FindingCase]) -> bool:
+    lifted = lift_waivers(subject, [finding])
+    played = False
+    for own in cases:
+        case = _with_variants(lifted.declaration.base_config().variants, own.case)
+        try:
+            require_supported(case, lifted)
+        except UsageError:
+            continue
+        _, answer, difference = judge_case(lifted, case)
+        if difference is not None:
+            return False
+        played = played or not isinstance(answer, SkippedRun)
+    return played
+
+
+def find_demanded_defect(subject: TestedSubject, failing: FailingCase) -> str:
+    """Return a hint if the failing case follows the specification, and only a declared variant demands otherwise."""
+    for waiver, behind in subject.declaration.findings.items():
+        if not waiver.startswith("variants.") or failing.difference.is_unanswered:
+            continue
+        findings = behind.split(FINDING_SEPARATOR)
+        lifted = lift_waivers(subject, findings)
+        config = dataclasses.replace(failing.case.config, variants=lifted.declaration.base_config().variants)
+        if judge_case(lifted, dataclasses.replace(failing.case, config=config)).difference is None:
+            unmask = " ".join(f"--unmask {finding}" for finding in findings)
+            return (
+                f"the subject follows the specification here; {waiver} of its driver demands the defect {behind}. "
+                f"If it is repaired, run again with {unmask}"
+            )
+    return ""
 
 
 def report_failing_cases(

@@ -155,7 +155,8 @@ class RunReport:
 
     `rules` and `cells` count how often each rule and each decision-table entry was exercised. `about` is None if the
     caller has not added the metadata. `exceptions` are what the subject declares or the user asked for, and so limits
-    the verdict; `skipped` is what the run could not check. `given` is the subject as the command line names it.
+    the verdict; `skipped` is what the run could not check. `given` is the subject as the command line names it,
+    and `repaired` are waived findings that it does not show, so that the run applied the specification there.
     """
 
     subject: str
@@ -169,6 +170,7 @@ class RunReport:
     about: RunMetadata | None = None
     exceptions: tuple[Exemption, ...] = ()
     given: str = ""
+    repaired: tuple[str, ...] = ()
 
     def merged_with(self, later: RunReport) -> RunReport:
         """Return both rounds as one report: a level is judged by the first round that got through it."""
@@ -212,6 +214,7 @@ class RunReport:
             "skipped": [skip._asdict() for skip in self.skipped],
             "exceptions": [one._asdict() for one in self.exceptions],
             **({"given": self.given} if self.given else {}),
+            **({"repaired": list(self.repaired)} if self.repaired else {}),
             **({} if self.about is None else self.about.to_json()),
         }
 
@@ -230,6 +233,7 @@ class RunReport:
             _read_metadata(value),
             tuple(_read_exemptions(value)),
             value.get("given", ""),
+            tuple(value.get("repaired", ())),
         )
 
 
@@ -261,11 +265,12 @@ REPORT_SHAPE: Final = object_shape(
         "failures": list_shape(FAILURE),
         "skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT})),
         "given": TEXT,
+        "repaired": TEXTS,
         "exceptions": list_shape(object_shape({"kind": TEXT, "what": TEXT, "reason": TEXT})),
         "known": list_shape(object_shape(dict.fromkeys(("rule", "state", "reason", "issue"), TEXT))),
         **METADATA_SHAPE,
     },
-    *("rules", "cells", "failures", "skipped", "exceptions", "given", "known", *METADATA_SHAPE),
+    *("rules", "cells", "failures", "skipped", "exceptions", "given", "repaired", "known", *METADATA_SHAPE),
 )
 """The JSON Schema of what `RunReport.from_json` reads."""
 

@@ -154,7 +154,13 @@ def _judge_level(
     coverage.add_all(covered)
     reasons = Counter(run.reason for run in declined if run is not WAIVED or not failing_cases)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
-    failures = tuple(explain.write_failure(subject, failing, options.failures, level) for failing in failing_cases)
+    failures = tuple(
+        replace(
+            explain.write_failure(subject, failing, options.failures, level),
+            hint=finding_cases.find_demanded_defect(subject, failing) if declaration.findings else "",
+        )
+        for failing in failing_cases
+    )
     shortfall = find_shortfall(declaration, level, options.profile, covered)
     clean = Verdict.NOTHING_CHECKED if shortfall else Verdict.CONFORMS
     skipped += (Skip(f"level {level}", shortfall),) if shortfall and not failures else ()

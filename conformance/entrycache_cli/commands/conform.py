@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -23,6 +23,7 @@ from rich.text import Text
 from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.commands.options import (
     F,
+    GivenSettings,
     ReportFiles,
     SecondsRange,
     choose_subject,
@@ -306,10 +307,9 @@ def _run(
     metadata = content.run_metadata(subject, profile, seed, bulk)
     try:
         cases = finding_cases.load_finding_cases(subject.declaration.system) if unmask else {}
-        normal = lift_waivers(subject, unmask, cases) if unmask else subject
-        tested = normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
-        meeting = levels_meeting(subject, requested)  # it refuses an unknown rule
-        chosen = select_levels(subject.declaration, levels or meeting)
+        repaired = finding_cases.find_repaired(subject) if choice.classpath else ()
+        tested = _narrow(subject, (*unmask, *repaired), cases, settings)
+        chosen = select_levels(subject.declaration, levels or levels_meeting(subject, requested))
         options = Options(
             chosen, PROFILES[profile], seed, bulk, failures,
             finding_cases.select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
@@ -337,6 +337,7 @@ def _run(
     finally:
         subject.close()
     metadata = replace(metadata, seconds=seconds_since(started_at))
+    report = replace(report, repaired=repaired)
     _print_report(content.add_metadata(report, metadata, choice), output, "", known_report)
     if isinstance(subject, ValidatedSubject) and not output.as_json:
         terminal.echo(f"{subject.messages} messages checked against their schemas")
@@ -349,6 +350,14 @@ def _run(
     if code == 2:
         print_nothing_checked([f"{skip.what}: {skip.reason}" for skip in report.skipped])
     return code
+
+
+def _narrow(
+    subject: TestedSubject, lifted: tuple[str, ...], cases: Collection[str], settings: GivenSettings | None
+) -> TestedSubject:
+    """Return the subject without the waivers of these findings, and with the settings of a file if one was given."""
+    normal = lift_waivers(subject, lifted, cases) if lifted else subject
+    return normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
 
 
 def requested_rules(rules: str | None, known: Path | None) -> frozenset[str]:

@@ -134,7 +134,7 @@ def failure_text(distinct: DistinctFailure) -> str:
     lines += [f"stderr: {line}" for line in failure.log.splitlines()]
     lines += [OWN_CASE.format(failure.finding)] if failure.finding else []
     lines += [UNCONFIRMED.format(failure.unconfirmed)] if failure.unconfirmed else []
-    lines += [text for text in (other_places(distinct),) if text]
+    lines += [text for text in (failure.hint, other_places(distinct)) if text]
     lines += [f"case file: {failure.case}"] if failure.case else []
     lines += [f"replay it: {failure.replay}"] if failure.replay else []
     return "\n".join(lines)

@@ -41,6 +41,8 @@ def print_run(report: RunReport, note: str = "") -> None:
     out.print(Text.assemble(escape_unprintable(report.subject), ": ", terminal.coloured_verdict(report.headline)))
     for line in content.exception_lines(report):
         out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
+    for finding in report.repaired:
+        out.print(f"repaired: {escape_unprintable(finding)} (its cases follow the specification, and so must the run)")
     out.print(f"skipped: {len(report.skipped)}")
     for skip in report.skipped:
         out.print(f"  {escape_unprintable(f'{skip.what}: {skip.reason}')}")
@@ -80,6 +82,8 @@ def _print_failure(out: Console, distinct: content.DistinctFailure) -> None:
         out.print(NOT_REPRODUCED, soft_wrap=True)
     if failure.unconfirmed:
         out.print(escape_unprintable(content.UNCONFIRMED.format(failure.unconfirmed)), soft_wrap=True)
+    if failure.hint:
+        out.print(escape_unprintable(failure.hint), soft_wrap=True)
     if failure.unwritten:
         out.print("case file: none", soft_wrap=True)
         return
