@@ -19,6 +19,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.subject import RunResult
 from entrycache_reference.pulsar_pip430 import Config, ops
+from tests.support import signals
 
 ENTRYCACHE: Final = [sys.executable, "-m", "entrycache_cli"]
 
@@ -93,6 +94,7 @@ def start(folder: Path, *arguments: str, marker: str = "") -> subprocess.Popen[s
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=signals.hears_all,  # noqa: PLW1509 - a test has one thread
     )
 
 

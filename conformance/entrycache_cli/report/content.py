@@ -204,8 +204,7 @@ def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice
         if entry
     )
     exceptions = replaced + report.exceptions
-    given = choice.name or choice.command or ""
-    return replace(report, about=metadata, failures=failures, exceptions=exceptions, given=given)
+    return replace(report, about=metadata, failures=failures, exceptions=exceptions, given=choice.name or "")
 
 
 def _hash_classes(path: Path) -> str:

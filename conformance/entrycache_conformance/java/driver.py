@@ -300,7 +300,9 @@ def released_command(subject: str, classpath: str | None = None) -> list[str]:
         UsageError: there is no driver for it, or the class path is not right, or replaces no class under test.
         MissingPrerequisite: what its driver needs is not there.
     """
-    return driver_command(build_driver(releases.require_release(subject)), front_entries(classpath))
+    release = releases.require_release(subject)
+    build.find_java(release.java)  # before anything is built
+    return driver_command(build_driver(release), front_entries(classpath))
 
 
 def driver_command(built: Driver, front: list[Path], *, pinned: bool = True) -> list[str]:

@@ -350,7 +350,7 @@ skips("skips-what-has-a-get", lambda request: any(step["op"] == "get" for step i
 skips("answers-only-one-step", lambda request: len(request["steps"]) > 1)
 offer("offers-what-another-level-needs", {"ops": ["insert", "get", "release"]}, 0)
 offer("offers-only-get-range", {"ops": ["get_range"]}, 2)
-offer("offers-only-exists", {"ops": ["exists"]}, 0)
+offer("offers-only-exists", {"ops": ["exists"]}, 2)
 
 
 @kind("refuses-everything", 1)

@@ -101,19 +101,19 @@ def _(speaker: Speaker) -> None:
     speaker.on_end = lambda: child_keeps_output(own_session=True, seconds=1)
 
 
-@kind("offers-only-advance", 0, level="queue")
+@kind("offers-only-advance", 2, level="queue")
 def _(speaker: Speaker) -> None:
     speaker.offer["ops"] = ["advance"]
     refused = {"error": "illegal-argument"}
     speaker.outcome = lambda step: refused if step["nanos"] < 0 else {}
 
 
-@kind("offers-only-insert", 0)
+@kind("offers-only-insert", 2)
 def _(speaker: Speaker) -> None:
     speaker.offer["ops"] = ["insert"]
 
 
-@kind("offers-only-get", 0)
+@kind("offers-only-get", 2)
 def _(speaker: Speaker) -> None:
     speaker.offer["ops"] = ["get"]
 
@@ -144,7 +144,7 @@ def _(speaker: Speaker) -> None:
     speaker.answer = answer
 
 
-@kind("takes-one-step-at-most", 0)
+@kind("takes-one-step-at-most", 2)
 def _(speaker: Speaker) -> None:
     speaker.offer["limits"] = {"max_steps": 1}
 
