@@ -296,10 +296,22 @@ def _direction(expected: Any, got: Any) -> Any:
         return {name: _direction(getattr(expected, name), getattr(got, name)) for name in names}
     if expected == got:
         return 0
+    if isinstance(expected, tuple | list) and isinstance(got, tuple | list) and len(expected) == len(got):
+        return _direction_of_elements(expected, got)
     sizes = [len(one) if isinstance(one, tuple | list | dict) else one for one in (expected, got)]
     if all(type(size) is int for size in sizes) and sizes[0] != sizes[1]:
         return 1 if sizes[0] < sizes[1] else -1
     return f"{type(expected).__name__}, {type(got).__name__}"
+
+
+def _direction_of_elements(expected: Sequence[Any], got: Sequence[Any]) -> Any:
+    """Return the directions of the fields in which elements of two lists of one length differ."""
+    merged: dict[str, Any] = {}
+    for one, other in zip(expected, got, strict=True):
+        parts = _direction(one, other)
+        named = parts if isinstance(parts, dict) else {type(one).__name__: parts}
+        merged |= {name: part for name, part in named.items() if part != 0}
+    return merged
 
 
 def _is_alike(one: Any, other: Any) -> bool:

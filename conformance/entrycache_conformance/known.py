@@ -260,7 +260,7 @@ PROBLEMS = frozenset({EntryState.PASSES, EntryState.DIFFERS, EntryState.MATCHES_
 class EntryCheck(NamedTuple):
     """A known failure, its state and the reason, and what a new entry would say, as far as that is known.
 
-    An entry that fails as known has the `shape` of its failure.
+    An entry that fails as known has the `shape` of its failure, and all `rules` that the failure may break.
     """
 
     entry: KnownFailure
@@ -270,6 +270,7 @@ class EntryCheck(NamedTuple):
     expected: Any
     got: Any
     shape: explain.Shape | None = None
+    rules: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -312,7 +313,7 @@ def check_entry(entry: KnownFailure, folder: Path, subject: TestedSubject, run: 
     if wrong:
         return EntryCheck(entry, EntryState.DIFFERS, "; ".join(wrong), rule, expected, got)
     shape = explain.shape_of(subject, FailingCase(case, steps, difference))
-    return EntryCheck(entry, EntryState.FAILS, "", rule, expected, got, shape)
+    return EntryCheck(entry, EntryState.FAILS, "", rule, expected, got, shape, tuple(rules))
 
 
 def _without_limits(subject: TestedSubject) -> TestedSubject:
@@ -353,7 +354,7 @@ def conform_with_known(
 ) -> KnownReport:
     """Replay the entries, then search. The search goes on behind failures that have the shape of an entry that fails.
 
-    A rule that such a failure breaks counts as `nothing-checked`, since it does not hold in general.
+    Every rule that such a failure may break counts as `nothing-checked`, since it does not hold in general.
     """
     run = identify_run(subject)
     checked = tuple(check_entry(entry, folder, subject, run) for entry in entries)
@@ -361,7 +362,7 @@ def conform_with_known(
     report = conform(subject, options._replace(known=shapes), notify)
     counts = iter(shapes.counts)
     per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
-    broken = {one.rule for one, count in zip(checked, per_entry, strict=True) if count}
+    broken = {rule for one in checked for rule in one.rules}
     levels = {name: replace(level, rules=_past_known(level.rules, broken)) for name, level in report.levels.items()}
     exceptions = tuple(
         Exemption("known failure", one.rule, " ".join(filter(None, (one.entry.reason, one.entry.issue))))

@@ -21,6 +21,7 @@ from entrycache_conformance import explain, finding_cases, judge, shrink
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, check_minimums, find_shortfall, run_self_check
 from entrycache_conformance.report import (
+    Exemption,
     LevelReport,
     LevelResult,
     RuleReport,
@@ -241,7 +242,10 @@ def _restrict_report(
     levels = exercised or levels
     if unmet:
         levels = {name: _mark_unchecked(level) for name, level in levels.items()}
-    return replace(report, levels=levels, rules=fired, failures=failures, skipped=(*report.skipped, *skipped))
+    asked = Exemption("rules", ", ".join(sorted(rules)), "only these rules count")
+    exceptions = (*report.exceptions, asked)
+    skipped = [*report.skipped, *skipped]
+    return replace(report, levels=levels, rules=fired, failures=failures, skipped=tuple(skipped), exceptions=exceptions)
 
 
 def restrict_level(level: LevelReport, rules: Collection[str]) -> LevelReport:

@@ -24,6 +24,8 @@ from entrycache_conformance.vectors.packs import (
     pack_case_count,
     read_manifest,
 )
+from entrycache_conformance.vectors.player import PackResult
+from entrycache_protocol.errors import Verdict
 from tests.support import ROOT
 from tests.support.command import run
 
@@ -204,3 +206,8 @@ def test_a_pack_of_which_too_little_is_played_checks_nothing(
     verdict = "conforms" if code == 0 else "nothing-checked"
     assert (ended, report["verdict"], report["played"]) == (code, verdict, played), err
     assert ("1 of 20 cases of the subject's system were played; a verdict needs one of 10" in err) == (code == 2)
+
+
+def test_a_pack_without_steps_is_no_verdict() -> None:
+    assert PackResult(1, 1, 1, 0, ended=True).verdict is Verdict.NOTHING_CHECKED
+    assert PackResult(1, 1, 1, 1, ended=True).verdict is Verdict.CONFORMS

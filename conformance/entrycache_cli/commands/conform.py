@@ -309,7 +309,7 @@ def _run(
         cases = finding_cases.load_finding_cases(subject.declaration.system) if unmask else {}
         repaired = finding_cases.find_repaired(subject) if choice.classpath else ()
         tested = _narrow(subject, (*unmask, *repaired), cases, settings)
-        chosen = select_levels(subject.declaration, levels or levels_meeting(subject, requested))
+        chosen = _choose_levels(subject, levels, requested)
         options = Options(
             chosen, PROFILES[profile], seed, bulk, failures,
             finding_cases.select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
@@ -374,6 +374,12 @@ def requested_rules(rules: str | None, known: Path | None) -> frozenset[str]:
     if not requested:
         raise UsageError("--rules is empty; expected ids of rules such as R-EVICT-8, with commas")
     return requested
+
+
+def _choose_levels(subject: TestedSubject, levels: tuple[str, ...], requested: frozenset[str]) -> tuple[str, ...]:
+    """Return the levels to judge. An unknown rule is refused even if the levels are given."""
+    meeting = levels_meeting(subject, requested)
+    return select_levels(subject.declaration, levels or meeting)
 
 
 def levels_meeting(subject: TestedSubject, requested: frozenset[str]) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ class PackResult:
         frequent = next((reason for reason, _ in self.not_played.most_common(1)), "")
         if not self.played:
             return frequent or "the pack holds no case"
+        if not self.steps:
+            return "no case of the pack has a step"
         if self.played * LEAST_SHARE >= self.cases_of_system:
             return ""
         played = f"{self.played} of {self.cases_of_system} cases of the subject's system were played"

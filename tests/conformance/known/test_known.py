@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import tomlkit
 
+from entrycache_conformance import explain
 from entrycache_conformance.known import (
     PROBLEMS,
     EntryCheck,
@@ -36,6 +37,8 @@ from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.errors import UsageError, Verdict
 from entrycache_protocol.server import Subject
 from entrycache_protocol.subject import InProcessSubject
+from entrycache_reference.pulsar_pip430.outcomes import SlotView
+from entrycache_reference.vocabulary import CacheName, Position
 
 FAULT = "expire-at-the-cutoff"
 CASE = {
@@ -114,6 +117,28 @@ def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, known_entr
     assert count > 1
     assert [(skip.what, skip.reason) for skip in report.report.skipped] == [(f"queue: {count} runs", WAIVED.reason)]
     assert report.report.levels["queue"].rules["R-EXPIRE-1"].verdict is Verdict.NOTHING_CHECKED
+
+
+def test_every_rule_that_a_known_failure_may_break_is_unchecked(tmp_path: Path, known_entry: dict[str, Any]) -> None:
+    path = written(tmp_path, known_entry)
+    (one,) = checked(path)
+    more = one._replace(rules=(*one.rules, "R-STATE-1"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("entrycache_conformance.known.check_entry", lambda *_: more)
+        rules = run(path).report.levels["queue"].rules
+    assert {rules[rule].verdict for rule in more.rules} == {Verdict.NOTHING_CHECKED}
+    assert one.rules[0] == "R-EXPIRE-1"
+
+
+def test_other_fields_of_the_elements_of_a_list_are_another_shape() -> None:
+    def direction(*changes: dict[str, Any]) -> Any:
+        slots = [SlotView(CacheName("a"), Position(1, at), 5, 0, 0, False, None) for at in range(2)]
+        pairs = zip(slots, changes, strict=True)
+        return explain._direction(tuple(slots), tuple(dataclasses.replace(one, **change) for one, change in pairs))
+
+    marked, aged = {"accessed": True}, {"age_nanos": 1}
+    assert direction(marked, {}) == direction({}, marked) == direction(marked, marked)
+    assert direction(marked, {}) != direction(aged, {})
 
 
 def test_another_case_of_the_same_defect_is_known(tmp_path: Path) -> None:
