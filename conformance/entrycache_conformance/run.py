@@ -242,8 +242,8 @@ def _restrict_report(
     levels = exercised or levels
     if unmet:
         levels = {name: _mark_unchecked(level) for name, level in levels.items()}
-    asked = Exemption("rules", ", ".join(sorted(rules)), "only these rules count")
-    exceptions = (*report.exceptions, asked)
+    requested = Exemption("rules", ", ".join(sorted(rules)), "only these rules count")
+    exceptions = (*report.exceptions, requested)
     skipped = [*report.skipped, *skipped]
     return replace(report, levels=levels, rules=fired, failures=failures, skipped=tuple(skipped), exceptions=exceptions)
 
