@@ -22,7 +22,7 @@ Row = Mapping[str, Any]
 ENTRY_ROWS_MAX: Final = 100_000
 """The most rows of one entry in one broker that are described."""
 
-NAMES_SHOWN: Final = 5
+NAMES_MAX: Final = 5
 """The number of caches that an error names."""
 
 EVENT_OPS: Final = (
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 
 
 class BrokerRows(NamedTuple):
-    """What one broker of a trace says of an entry."""
+    """The rows of one broker that describe an entry."""
 
     broker: str
     rows: list[Row]
@@ -117,9 +117,9 @@ def read_entry(directory: Path, entry: Entry, broker: str | None = None) -> list
 def _some(names: Iterable[str]) -> str:
     """Return some of the names for an error line."""
     ordered = sorted(names)
-    shown = ", ".join(map(describe_value, ordered[:NAMES_SHOWN]))
-    more = len(ordered) - NAMES_SHOWN
-    return f"{shown} or {more} others" if more > 0 else shown or "a trace with events"
+    first_names = ", ".join(map(describe_value, ordered[:NAMES_MAX]))
+    more = len(ordered) - NAMES_MAX
+    return f"{first_names} or {more} others" if more > 0 else first_names or "a trace with events"
 
 
 def _cache_names(parts: list[files.Part]) -> set[str]:
@@ -358,11 +358,13 @@ def _requeue(context: Context) -> str:
     else:
         verb = "was" if row.get("expected_reads") == 1 else "were"
         reason = f"{_reads(row.get('expected_reads'))} {verb} still to come"
-    budget = "" if row.get("requeues") is None else f"; requeue {row['requeues']}, max_requeues is {_shown(most)}"
+    budget = (
+        "" if row.get("requeues") is None else f"; requeue {row['requeues']}, max_requeues is {_setting_text(most)}"
+    )
     return f"A {_pass_name(context)} put it back to the tail of the removal queue, because {reason}{budget}."
 
 
-def _shown(value: object) -> str:
+def _setting_text(value: object) -> str:
     return "unknown" if value is None else json.dumps(value)
 
 
@@ -412,7 +414,7 @@ def _evict(context: Context) -> str:
             "" if begin.get("bound") is None else f" It had to free {begin['bound']} bytes of {begin['bytes_after']}."
         )
         return f"A {_pass_name(context)} removed it{_age(context)}.{need}{_why_not_requeued(context)}"
-    limit = _shown(context.setting("max_size_bytes"))
+    limit = _setting_text(context.setting("max_size_bytes"))
     return f"It was evicted as the eldest entry, to keep the thread within max_size_bytes = {limit}."
 
 

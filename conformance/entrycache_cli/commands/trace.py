@@ -216,7 +216,7 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
     "--cache", "cache_name", required=True, metavar="C", help="The managed ledger, or the namespace of a store."
 )
 @click.option("--position", metavar="L:E", help="The entry's ledger and entry numbers.")
-@click.option("--key", metavar="TEXT", help="The entry's key (kafka-streams), as UTF-8 text.")
+@click.option("--key", metavar="TEXT", help="The entry's key (Kafka Streams), as UTF-8 text.")
 @click.option("--key-hash", type=int, metavar="N", help="Its `key_hash` in the trace, for a key that is no text.")
 @click.option("--broker", metavar="NAME", help="Only this broker. [default: each that has the cache]")
 @options.json_option
@@ -257,14 +257,17 @@ def _entry_named(
     Raises:
         UsageError: they name none or several, or not in the way of the trace's system.
     """
+    from entrycache_spark.common.system import AUDITED
     from entrycache_trace import entry_life, files
-    from entrycache_trace.formats import kafka_streams
+    from entrycache_trace.formats.kafka_streams import key_hash as hash_of_key
 
     system = files.read_metadata(directory).system
-    if system == "kafka-streams":
+    if system not in AUDITED:
+        raise UsageError(f"{directory}: no format of traces of {system}; there are of {', '.join(AUDITED)}")
+    if not any("entry_id" in event.needs for event in AUDITED[system].format.events):
         if position is not None or (key is None) == (key_hash is None):
             raise UsageError(f"{directory}: entries of {system} have keys; expected --key TEXT or --key-hash N")
-        named = key_hash if key is None else kafka_streams.key_hash(key)
+        named = key_hash if key is None else hash_of_key(key)
         label = f"key_hash {key_hash}" if key is None else f"key {describe_value(key)}"
         return entry_life.Entry(cache_name, label, key_hash=named)
     if position is None or key is not None or key_hash is not None:
