@@ -44,8 +44,8 @@ If 5.0 has no value for `managedLedgerMaxReadsInFlightSizeInMB`, the broker comp
 `dispatcherMaxReadSizeBytes`) (pull request 25979); the command shows the result in MB.
 
 The cache, reads in flight and publish buffers (`maxMessagePublishBufferSizeInMB`, by default half of the direct memory)
-take direct memory. The command warns if their limits together exceed it; `--json` has them in `memory` and `warnings`. A
-user without a limit counts as 0 there. The exit code stays 0.
+take direct memory. The command warns if their limits together exceed it; `--json` has them in `memory` and `warnings`.
+One of the three that has no limit counts as 0. The exit code stays 0.
 
 The three `brokerAdaptiveRecvByteBufAllocator...` names are those that PIP-430 proposes; `entrycache trace simulate`
 uses them in its model of retained bytes (simulate.md).
