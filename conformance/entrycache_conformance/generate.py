@@ -19,11 +19,12 @@ import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from entrycache_conformance.judge import Coverage, Definition, step_with_laws
 from entrycache_protocol.case import Case
-from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference
 from entrycache_protocol.system import AnySystem, CasePlan, Draw, seeded_draw
 
@@ -79,6 +80,7 @@ def make_case(
     system = declaration.system
     plan = system.cases.plan(draw, declaration, tuple(menu), workload)
     next_op = _finite_choice(draw, plan) if steps is None else _endless_choice(draw, plan)
+    limits = StepLimits(declaration) if declaration.is_narrowed else None
     limit = plan.steps_max if steps is None else steps
     limit = min(limit, declaration.limits.max_steps or limit)
     state = system.model.initial(plan.config)
@@ -93,15 +95,42 @@ def make_case(
     while len(ops) < limit:
         if marks is not None:
             marks.begin()
-        op = next_op(state)
+        op = next_op(state) if limits is None else _next_within(limits, plan.config, ops, partial(next_op, state))
         if marks is not None:
             marks.end()
         if op is None:
             break
         state = play(op)
     for op in plan.final_queries(state)[: max(0, limit - len(ops))] if steps is None else ():
-        state = play(op)
+        if limits is None or not limits.find_excess(op):
+            state = play(op if limits is None else limits.fit(op))
     return GeneratedCase(Case(system, plan.config, tuple(ops)), reference_steps)
+
+
+FITTING_TRIES: Final = 60
+"""The number of operations that are made until one is within the limits of the subject; then the case ends."""
+
+
+def _next_within(limits: StepLimits, config: Any, ops: Sequence[Any], next_op: Callable[[], Any]) -> Any:
+    """Return the next operation within the limits of the subject, or None if the case ends."""
+    expire = limits.declaration.system.ops["expire"] if limits.owes_expiry else None
+    op = expire() if expire is not None else _fitting_op(limits, config, ops, next_op)
+    if op is not None:
+        limits.accept(op)
+    return op
+
+
+def _fitting_op(limits: StepLimits, config: Any, ops: Sequence[Any], next_op: Callable[[], Any]) -> Any:
+    declaration = limits.declaration
+    for _ in range(FITTING_TRIES):
+        op = next_op()
+        if op is None:
+            return None
+        op = limits.fit(op)
+        fits = not limits.find_excess(op)
+        if fits and not declaration.system.cases.unsupported_reason(declaration, config, [*ops, op]):
+            return op
+    return None
 
 
 def _finite_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:

@@ -27,7 +27,8 @@ CONCURRENT_LEVEL: Final = "concurrent"
 
 def offers_histories(declaration: Declaration) -> bool:
     """Return whether a subject takes histories."""
-    return declaration.system.histories is not None and declaration.limits.threads > 1
+    has_histories = declaration.system.histories is not None and declaration.limits.threads > 1
+    return has_histories and not declaration.is_narrowed
 
 
 def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str, ...]:
@@ -180,7 +181,12 @@ def _offers_everything(declaration: Declaration) -> bool:
         field.name for field in dataclasses.fields(system.model.config) if field.name not in system.cases.unvaried
     ]
     is_default = declaration.variants in {None, system.model.variants()} and not declaration.limits.hides_rules
-    return is_default and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
+    return (
+        is_default
+        and not declaration.is_narrowed
+        and system.ops.keys() <= declaration.ops
+        and all(declaration.varies(key) for key in settings)
+    )
 
 
 def _scout_coverage(declaration: Declaration, level: str) -> judge.Coverage:

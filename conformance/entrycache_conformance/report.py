@@ -355,6 +355,12 @@ def _exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> 
                 yield Exemption(kind, f"{what} = {getattr(value, 'value', value)}", reason)
     for name, value in sorted(declaration.fixed.items()):
         yield Exemption("fixed setting", f"{name} = {value}", "the subject has no other value of it")
+    for op, words in sorted(declaration.arguments.items()):
+        for name, word in sorted(words.items()):
+            yield Exemption("argument", f"{op}.{name} is {word} sent", "the subject declares it")
+    for op, names in sorted(declaration.uncompared.items()):
+        for name in sorted(names):
+            yield Exemption("uncompared", f"{op}.{name}", "the subject does not give this part of the answer")
     for name, level in levels.items():
         if level.missing:
             yield _not_offered(name, level.missing)

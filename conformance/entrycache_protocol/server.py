@@ -265,6 +265,12 @@ class Subject:
     """The limits that the runner respects, such as `max_steps`; with `threads` it plays histories."""
     findings: ClassVar[Mapping[str, str]] = {}
     """The findings that limits and variants stand for."""
+    arguments: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """The arguments that are `always` or `never` passed: {"usage": {"cache": "always"}}."""
+    uncompared: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The keys of answers that methods need not return: {"expire": ["entries", "bytes"]}."""
+    sizes: ClassVar[Sequence[int]] = ()
+    """Sizes of entries at which the implementation behaves in a special way."""
     version: ClassVar[str] = ""
     """The version that reports show."""
     operations: ClassVar[tuple[str, ...]] = ()
@@ -334,6 +340,7 @@ def _build_offer(subject: type[Subject]) -> dict[str, Any]:
         "leaks": subject.leaks,
         "limits": subject.limits,
         "findings": subject.findings,
+        **{key: part for key in ("arguments", "uncompared", "sizes") if (part := getattr(subject, key))},
     }
 
 

@@ -30,7 +30,7 @@ def encode_request(case: Case | History, identity: int, declaration: Declaration
     if isinstance(case, History):
         request = {"cmd": "history", **head, **history_parts_to_json(case)}
     else:
-        request = {"cmd": "run", **head, "steps": [codec.encode_op(op) for op in case.steps]}
+        request = {"cmd": "run", **head, "steps": [declaration.encode_step(op) for op in case.steps]}
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 
@@ -134,7 +134,7 @@ def read_answer(
     typed = []
     for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
         try:
-            typed.append(declaration.system.wire.read_outcome(op, outcome, declaration))
+            typed.append(declaration.read_outcome(op, outcome))
         except codec.MalformedValue as error:
             name = type(op).name
             where = f"the outcome of step {index} ({name})"

@@ -123,7 +123,7 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
 
 
 def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "corrupt_outcome", lambda outcome, refusal: outcome)
+    monkeypatch.setattr(reference, "corrupt_outcome", lambda outcome, refusal, uncompared: outcome)
     with pytest.raises(SelfCheckFailed):
         run_self_check(reference_subject(SYSTEM).declaration, MENU, 0)
 
