@@ -58,7 +58,8 @@ class Coverage:
 
     With a `definition` the reference must also agree with it, which takes twice as long. It is for a run that judges
     the reference itself. `played` holds for each rule the first runs in which it fired, with the reference's steps.
-    `detectable` are the rules whose breach such a run would have shown.
+    `detectable` are the rules whose breach such a run would have shown. `defaults` counts for each setting the runs
+    that left it out, and in which another default would have led to another outcome.
     """
 
     fired: dict[Rule, int] = field(default_factory=Counter)
@@ -68,6 +69,7 @@ class Coverage:
     definition: Definition | None = None
     played: dict[Rule, list[tuple[Case, Sequence[Any]]]] = field(default_factory=dict)
     detectable: set[Rule] = field(default_factory=set)
+    defaults: dict[str, int] = field(default_factory=Counter)
 
     def add(self, run: Coverage, case: Case, steps: Sequence[Any]) -> None:
         """Add the coverage of one run that was answered."""
@@ -89,6 +91,8 @@ class Coverage:
             self.fired[rule] = self.fired.get(rule, 0) + count
         for cell, count in run.cells.items():
             self.cells[cell] = self.cells.get(cell, 0) + count
+        for name, count in run.defaults.items():
+            self.defaults[name] = self.defaults.get(name, 0) + count
 
 
 def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:

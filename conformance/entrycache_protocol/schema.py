@@ -90,7 +90,7 @@ def history_schema(system: AnySystem) -> dict[str, Any]:
     """Return the schema of a history: a case for several threads."""
     schema = case_schema(system)
     steps = schema["properties"].pop("steps")
-    for name in ("earlier", "outcomes", "got"):
+    for name in ("earlier", "outcomes", "got", "omitted"):
         del schema["properties"][name]
     del schema["$defs"]["run"]
     parts = {"before": steps, "clients": {"type": "array", "items": steps, "minItems": 1}, "after": steps}
@@ -115,6 +115,7 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "got": {"type": "array", "items": {"type": "object"}},
             "rules": {"type": "array", "items": {"type": "string"}},
             "note": {"type": "string"},
+            "omitted": _names(name for name in config_schema(system)["properties"]),
         },
         "required": ["system", "steps"],
         "$defs": {"step": step_schema(system), "run": _run_schema()},
@@ -126,7 +127,7 @@ def _run_schema() -> dict[str, Any]:
     """Return the schema of a run that is played before a case."""
     return {
         "type": "object",
-        "properties": {name: {"$ref": f"#/properties/{name}"} for name in ("config", "variants", "steps")},
+        "properties": {name: {"$ref": f"#/properties/{name}"} for name in ("config", "variants", "steps", "omitted")},
         "required": ["steps"],
         "additionalProperties": False,
     }

@@ -344,6 +344,13 @@ def _build_offer(subject: type[Subject]) -> dict[str, Any]:
     }
 
 
+class _Settings(dict[str, Any]):
+    """The settings of a request; the error for one that was not sent says what to do."""
+
+    def __missing__(self, name: str) -> Any:
+        raise KeyError(f"{name} is not in this run's config, so your default applies: config.get({name!r}, DEFAULT)")
+
+
 class ClassAnswerer:
     """The answerer for a class of an author, whose steps and outcomes are plain JSON values."""
 
@@ -372,7 +379,7 @@ class ClassAnswerer:
 
     def open(self, config: Any) -> Subject:
         """Open a new, empty instance."""
-        return self._subject(config)
+        return self._subject(_Settings(config))
 
     def open_shared(self, config: Any) -> Subject | None:
         """Open an instance for several threads, if the class declares `limits.threads`."""

@@ -77,6 +77,8 @@ class Limits:
     """The greatest size of an entry."""
     threads: int = bounded_field(1, 1)
     """The most clients of a history; 1 means that the subject takes no histories."""
+    defaults: bool = True
+    """Without it each setting that varies is sent in each run, so no default of the subject applies."""
     namespaces: int | None = step_field(None, 1)
     """The most caches or namespaces of a run."""
     entry_size: int | None = step_field(None, 1)

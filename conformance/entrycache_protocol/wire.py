@@ -25,7 +25,8 @@ START: Final = '{"cmd":"start","version":1}\n'
 
 def encode_request(case: Case | History, identity: int, declaration: Declaration) -> str:
     """Return the request that plays a case or a history, with the keys of the configuration that may vary."""
-    config = config_to_json(case.system, case.config, declaration.sent_keys)
+    omitted = () if isinstance(case, History) else case.omitted
+    config = config_to_json(case.system, case.config, declaration.sent_keys - {*omitted})
     head = {"id": identity, "system": case.system.name, "config": config}
     if isinstance(case, History):
         request = {"cmd": "history", **head, **history_parts_to_json(case)}

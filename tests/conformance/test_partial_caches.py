@@ -39,8 +39,8 @@ class Lru(Subject):
     }
 
     def __init__(self, config: dict[str, Any]) -> None:
-        assert config["max_size_bytes"] >= 47
-        self.room = config["max_size_bytes"] // 47
+        self.room = config.get("max_size_bytes", 10_485_760) // 47
+        assert self.room > 0
         self.entries: OrderedDict[str, str] = OrderedDict()
 
     def put(self, ns: str, key: str, value: str) -> None:
@@ -111,7 +111,7 @@ class Ttl(Subject):
     arguments: ClassVar[dict[str, dict[str, str]]] = {"insert": {"expected_reads": "never"}}
 
     def __init__(self, config: dict[str, Any]) -> None:
-        self.ttl = config["ttl_nanos"]
+        self.ttl = config.get("ttl_nanos", 1_000_000_000)
         self.now = 0
         self.entries: dict[Any, tuple[int, int]] = {}
 
