@@ -154,8 +154,8 @@ def _config_text(system: AnySystem, config: Any, omitted: Sequence[str] = ()) ->
     """Return the settings and variants that are not the default, as they stand in a case file."""
     usual = config_to_json(system, system.model.config())
     own = {name: value for name, value in config_to_json(system, config).items() if value != usual[name]}
-    shown = [f"{name}={codec.format_json(value)}" for name, value in (own | variants_to_json(config)).items()]
-    return "  ".join(shown + ([f"not sent: {', '.join(omitted)}"] if omitted else []))
+    parts = [f"{name}={codec.format_json(value)}" for name, value in (own | variants_to_json(config)).items()]
+    return "  ".join(parts + ([f"not sent: {', '.join(omitted)}"] if omitted else []))
 
 
 def _step_text(op: Any) -> str:

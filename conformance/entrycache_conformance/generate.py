@@ -272,10 +272,10 @@ class CaseMaker:
             self.choices.append(value)
             return value
 
-        made = make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
-        coverage.defaults.update(dict.fromkeys(made.case.omitted, 0))
-        coverage.defaults.update(dict.fromkeys(decisive_defaults(made, self._declaration), 1))
-        return made
+        generated = make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
+        coverage.defaults.update(dict.fromkeys(generated.case.omitted, 0))
+        coverage.defaults.update(dict.fromkeys(decisive_defaults(generated, self._declaration), 1))
+        return generated
 
     def choices_before_steps(self) -> list[int]:
         """Return the numbers of the last case that come before its first step."""

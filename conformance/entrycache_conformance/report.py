@@ -362,11 +362,12 @@ def _exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> 
     for name, value in sorted(declaration.fixed.items()):
         yield Exemption("fixed setting", f"{name} = {value}", "the subject has no other value of it")
     for op, words in sorted(declaration.arguments.items()):
-        for name, word in sorted(words.items()):
-            yield Exemption("argument", f"{op}.{name} is {word} sent", "the subject declares it")
-    for op, names in sorted(declaration.uncompared.items()):
-        for name in sorted(names):
-            yield Exemption("uncompared", f"{op}.{name}", "the subject does not give this part of the answer")
+        for word in sorted({*words.values()} if op in declaration.ops else ()):
+            names = ", ".join(name for name, each in words.items() if each == word)
+            yield Exemption("argument", f"{op}: {names} {word} sent", "the subject declares it")
+    for op, keys in sorted(declaration.uncompared.items()):
+        if op in declaration.ops:
+            yield Exemption("uncompared", f"{op}: {', '.join(sorted(keys))}", "the subject does not give it")
     for name, level in levels.items():
         if level.missing:
             yield _not_offered(name, level.missing)

@@ -177,12 +177,13 @@ class StepLimits:
     def __init__(self, declaration: Declaration) -> None:
         self.declaration = declaration
         self._limits = declaration.limits
+        self._default_limit = getattr(declaration.base_config(), "max_size_bytes", None)
         self._appends = getattr(self._limits, "append_only", False)
         self._expires = getattr(self._limits, "lazy_expiry", False)
         self._names: set[str] = set()
         self._tails: dict[str, Any] = {}
         self.owes_expiry = False
-        """Whether the next step is the time pass that a cache runs by itself."""
+        """True if the next step must be the time pass that the cache runs by itself."""
 
     def fit(self, op: Any) -> Any:
         """Return the step as the subject takes it, as far as a change of it can do that."""
@@ -207,8 +208,8 @@ class StepLimits:
     def find_excess(self, op: Any) -> str:
         """Return the reason why a step, or a configuration, exceeds the limits; empty if it does not."""
         limit = getattr(op, "max_size_bytes", None)
-        if type(limit) is int and limit < self._limits.least_limit:
-            return f"max_size_bytes is {limit}, and the subject takes {self._limits.least_limit} or more"
+        if type(limit) is int and limit not in {self._limits.clamp(limit), self._default_limit}:
+            return f"max_size_bytes is {limit}, and the nearest that the subject takes is {self._limits.clamp(limit)}"
         if not hasattr(op, "level"):
             return ""
         if self.owes_expiry and (type(op).name != "expire" or op.older_than_nanos is not ABSENT):

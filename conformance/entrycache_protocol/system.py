@@ -83,6 +83,8 @@ class Limits:
     """The most caches or namespaces of a run."""
     entry_size: int | None = step_field(None, 1)
     """The size of every entry, for a cache whose limit counts entries."""
+    max_limit: int | None = step_field(None, 1)
+    """The greatest `max_size_bytes` that a run sets."""
     zero_limit: bool = step_field(True)
     """Without it `max_size_bytes` is never 0, and has room for one entry."""
 
@@ -101,6 +103,11 @@ class Limits:
     def least_limit(self) -> int:
         """The least `max_size_bytes` that the subject takes."""
         return 0 if self.zero_limit else self.entry_size or 1
+
+    def clamp(self, max_size_bytes: int) -> int:
+        """Return the nearest limit that the subject takes."""
+        most = max_size_bytes if self.max_limit is None else min(max_size_bytes, self.max_limit)
+        return max(self.least_limit, most)
 
     @property
     def arguments(self) -> Mapping[str, Mapping[str, str]]:

@@ -158,7 +158,7 @@ def test_a_request_leaves_the_settings_out_and_a_wrong_file_is_refused() -> None
     declaration = PythonSubject(Graceful).declaration
     menu = declaration.system.cases.menu(declaration.ops, "cursors")
     cases = generate.make_seeded_cases(declaration, menu, 40, 0, generate.OMITTED_SETTINGS)
-    for case in islice((made.case for made in cases), 20):
+    for case in islice((generated.case for generated in cases), 20):
         line = encode_request(case, 1, declaration)
         assert all(
             (f'"{name}"' not in line.split('"steps"')[0]) is (name in case.omitted) for name in declaration.sent_keys

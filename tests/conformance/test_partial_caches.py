@@ -12,19 +12,18 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from entrycache import Refuse, Subject
-from entrycache_conformance import generate, levels, replay
-from entrycache_conformance.judge import Coverage, judge_case
+from entrycache_conformance import replay
+from entrycache_conformance.judge import Coverage
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.report import WITH_EXCEPTIONS, build_report
 from entrycache_conformance.resolve import PythonSubject
 from entrycache_conformance.run import Options, conform
 from entrycache_protocol import codec
 from entrycache_protocol.case import Case
-from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError, Verdict
 from entrycache_protocol.server import ClassAnswerer
-from entrycache_protocol.subject import Difference
 from tests.support import ROOT
+from tests.support.differences import cases_of, declaration_of, first_difference
 
 
 class Lru(Subject):
@@ -169,25 +168,6 @@ class Forgetful(Silent):
         return {"exists": (cache, pos) in self.entries and pos[1] != 1}
 
 
-def declaration_of(subject: type[Subject]) -> Declaration:
-    return PythonSubject(subject).declaration
-
-
-def cases_of(subject: type[Subject], count: int = 150) -> list[Case]:
-    """Return seeded cases for a subject."""
-    declaration = declaration_of(subject)
-    level = levels.select_levels(declaration, ())[-1]
-    names = [name for name in declaration.system.ops_up_to(level) if name in declaration.ops]
-    menu = declaration.system.cases.menu(names, level)
-    return [made.case for made in generate.make_seeded_cases(declaration, menu, count, 0)]
-
-
-def first_difference(subject: type[Subject]) -> Difference | None:
-    """Return the first difference of a subject in seeded cases."""
-    tested = PythonSubject(subject)
-    return next(filter(None, (judge_case(tested, case).difference for case in cases_of(subject))), None)
-
-
 @pytest.mark.parametrize("subject", [Lru, Log, Ttl, Silent])
 def test_a_partial_cache_answers_as_the_reference(subject: type[Subject]) -> None:
     assert first_difference(subject) is None
@@ -201,7 +181,7 @@ def test_a_wrong_partial_cache_does_not(subject: type[Subject]) -> None:
 def test_it_conforms_with_exceptions_that_name_the_keys(tmp_path: Path) -> None:
     report = conform(PythonSubject(Silent), Options(("range",), Profile(100, 1, 1), 0, 0.0, tmp_path))
     assert (report.verdict, report.headline) == (Verdict.CONFORMS, WITH_EXCEPTIONS)
-    assert "insert.inserted" in {one.what for one in report.exceptions}
+    assert "insert: inserted" in {one.what for one in report.exceptions}
     declared = {
         one.what
         for subject in (Lru, Log, Ttl)
@@ -214,10 +194,10 @@ def test_it_conforms_with_exceptions_that_name_the_keys(tmp_path: Path) -> None:
         "limits.zero_limit = False",
         "limits.append_only = True",
         "limits.lazy_expiry = True",
-        "usage.cache is always sent",
-        "insert.expected_reads is never sent",
-        "put.dirty is never sent",
-        "expire.entries",
+        "usage: cache always sent",
+        "insert: expected_reads never sent",
+        "put: topic, headers, timestamp, offset, partition, dirty never sent",
+        "expire: bytes, entries",
     }
     assert expected <= declared
 
@@ -326,3 +306,9 @@ def test_a_case_outside_the_limits_is_refused_with_the_reason() -> None:
 def test_a_mistake_in_these_keys_is_named(attributes: dict[str, Any], message: str) -> None:
     with pytest.raises(BrokenSubject, match=message):
         declaration_of(changed(Lru, **attributes))
+
+
+def test_a_limit_stays_below_the_most_that_the_subject_takes() -> None:
+    cases = cases_of(changed(Lru, limits={**Lru.limits, "max_limit": 1_000}))
+    assert max(case.config.max_size_bytes for case in cases) == 1_000
+    assert max(op.max_size_bytes for case in cases for op in case.steps if op.name == "resize") <= 1_000

@@ -62,6 +62,8 @@ def shape(value: Any) -> Any:
 
 def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
     """Return the shape of a run, with one rule and one decision-table entry for all."""
+    said = dict(said)
+    assert all(type(count) is int for count in said.pop("defaults", {}).values())
     (rule,) = {str(shape(report)): shape(report) for report in said["rules"].values()}.values()
     cells = {shape(count) for count in said["cells"].values()}
     levels = {name: {**level, "rules": one_for_all(level["rules"])} for name, level in shape(said)["levels"].items()}

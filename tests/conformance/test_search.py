@@ -183,7 +183,7 @@ def test_what_is_declined_is_not_checked(when: Callable[[Case], bool], verdict: 
     report = conform(subject, Options(("range",), Profile(120, 6, 1), 0, 0.0, tmp_path))
     assert report.verdict.value == verdict
     if verdict != "conforms":
-        assert "judged" in report.skipped[-1].reason
+        assert any(word in report.skipped[-1].reason for word in ("judged", "too seldom"))
 
 
 @pytest.mark.parametrize(

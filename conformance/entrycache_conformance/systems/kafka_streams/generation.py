@@ -45,7 +45,7 @@ class Aim:
         menu: tuple[str, ...],
         namespaces: int,
         stores: int,
-        least_limit: int = 0,
+        clamp: Callable[[int], int] = int,
     ) -> None:
         self.draw = draw
         self.traits = traits
@@ -53,7 +53,7 @@ class Aim:
         self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
-        self.least_limit = least_limit
+        self.clamp = clamp
         self.pending_ops: list[Any] = []
 
     def ns(self, name: str) -> str:
@@ -98,10 +98,10 @@ class Aim:
     def limit(self, state: State) -> int:
         """Return a limit at or next to the present total, or of the menu. With several namespaces it never shrinks."""
         if len(self.namespaces) + len(self.stores) > 1:
-            return max(NO_LIMIT, state.max_size_bytes)
+            return max(self.clamp(NO_LIMIT), state.max_size_bytes)
         total = total_bytes(state)
         near = (total, total - 1, total + 1, total - 1, total // 2)
-        return max(self.least_limit, int(choose(self.draw, near + self.traits.max_sizes)))
+        return self.clamp(max(0, int(choose(self.draw, near + self.traits.max_sizes))))
 
     def steps(self, state: State, depth: int) -> tuple[Any, ...]:
         """Make the operations inside a call."""
@@ -241,7 +241,7 @@ def make_config(draw: Draw, declaration: Declaration, workload: WorkloadProfile)
     base = declaration.base_config()
     changes: dict[str, Any] = {}
     if declaration.varies("max_size_bytes"):
-        changes["max_size_bytes"] = max(declaration.limits.least_limit, choose(draw, WORKLOADS[workload].max_sizes))
+        changes["max_size_bytes"] = declaration.limits.clamp(choose(draw, WORKLOADS[workload].max_sizes))
     if declaration.varies("reentry_budget"):
         changes["reentry_budget"] = choose(draw, WORKLOADS[workload].budgets)
     return dataclasses.replace(base, **changes)
@@ -285,6 +285,6 @@ def plan_case(
     namespaces = min(choose(draw, traits.namespaces), declaration.limits.namespaces or len(NAMESPACES))
     stores = choose(draw, traits.stores) if with_stores else 0
     chosen = weighted_menu(menu, profile)
-    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, declaration.limits.least_limit)
+    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, declaration.limits.clamp)
     make = only_answered(aim.op, config)
     return CasePlan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(final_queries, menu))

@@ -404,7 +404,7 @@ def plan_case(
     options = {**CONFIG_CHOICES, "max_size_bytes": (base.max_size_bytes, *CONFIG_CHOICES["max_size_bytes"])}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     if "max_size_bytes" in changes:
-        changes["max_size_bytes"] = max(changes["max_size_bytes"], declaration.limits.least_limit)
+        changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
     return CasePlan(config, menu, traits.steps_max, traits.typical_steps, partial(make_operation, aim))

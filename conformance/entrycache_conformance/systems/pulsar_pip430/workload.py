@@ -362,5 +362,5 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if traits.has_boundary_values and crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
         changes["max_size_bytes"], changes["watermark"] = choose(draw, BOUNDARY_LIMITS)
     if "max_size_bytes" in changes:
-        changes["max_size_bytes"] = max(changes["max_size_bytes"], declaration.limits.least_limit)
+        changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     return dataclasses.replace(base, **changes)

@@ -196,7 +196,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 def make_config(draw: Draw, declaration: Declaration, traits: WorkloadParameters) -> Config:
     """Draw a configuration of the profile within what the subject lets vary."""
     max_size_bytes, segments = choose(draw, traits.limits)
-    max_size_bytes = max(max_size_bytes, declaration.limits.least_limit)
+    max_size_bytes = declaration.limits.clamp(max_size_bytes)
     mode = choose(draw, tuple(Mode))
     chosen = {"max_size_bytes": max_size_bytes, "segments": segments, "mode": mode}
     base: Config = declaration.base_config()
