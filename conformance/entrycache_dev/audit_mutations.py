@@ -152,12 +152,7 @@ def rename_broker(rows: Iterable[Row], broker: str) -> list[Row]:
 MAX_ROWS: Final = 250_000
 """The maximum number of rows that are judged in one audit."""
 
-BACKENDS: Final[Mapping[str, tuple[str, bool]]] = {
-    "local": ("local", True),
-    "local windows": ("local", False),
-    "replay": ("replay", True),
-}
-"""The backends, each with a flag that allows witnesses to prove rules."""
+BACKENDS: Final = ("local", "replay")
 
 
 class BaseTrace(NamedTuple):
@@ -222,7 +217,7 @@ def judge_changes(
     rows: Sequence[Row],
     changes: Sequence[Change],
     seed: int,
-    backends: Mapping[str, tuple[str, bool]] = BACKENDS,
+    backends: Sequence[str] = BACKENDS,
 ) -> Iterator[tuple[Change, Detection]]:
     """Audit the copy of each possible change, and yield its detection.
 
@@ -246,12 +241,12 @@ def _judge_batch(
     base: BaseTrace,
     copies: Sequence[Row],
     numbered: Mapping[str, tuple[Change, int]],
-    backends: Mapping[str, tuple[str, bool]],
+    backends: Sequence[str],
 ) -> Iterator[tuple[Change, Detection]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(files.scratch_folder())) / "trace"
         write_rows(folder, base.metadata, copies)
-        said = {name: _audit_copies(folder, *how) for name, how in backends.items()}
+        said = {name: _audit_copies(folder, name) for name in backends}
     first, *others = said
     for name in others:
         for broker, (change, seq) in numbered.items():
@@ -265,10 +260,8 @@ def _judge_batch(
         yield change, Detection(here, there, any(f"broker '{broker}'" in note for note in notes))
 
 
-def _audit_copies(
-    folder: Path, backend: str, witnesses: bool
-) -> tuple[defaultdict[str, set[tuple[str, int]]], tuple[str, ...]]:
-    result = audit_folder(folder, backend, witnesses=witnesses)
+def _audit_copies(folder: Path, backend: str) -> tuple[defaultdict[str, set[tuple[str, int]]], tuple[str, ...]]:
+    result = audit_folder(folder, backend)
     violations: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for row in result.violations:
         violations[row.broker].add((row.rule, row.seq))
@@ -350,8 +343,8 @@ def table_from_json(text: str) -> Table:
 _PAGE_HEAD: Final = """# Audit mutations: which rule detects which changed value
 
 `python -m entrycache_dev.audit_mutations --write` writes this page. It changes one value of one event of a generated
-trace, for each column of each kind of event, and audits the copy by backend `local` (with witnesses, and by its windows
-alone) and by replay. All of them must give the same answer. A cell names the violated rules: in **bold** if they name
+trace, for each column of each kind of event, and audits the copy by backend `local` and by
+replay. Both must give the same answer. A cell names the violated rules: in **bold** if they name
 the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
 
 Some changes need no audit: a null in `seq`, `ts_ns`, `op` or `bytes_after` and a duplicate `seq` are refused. A missing
