@@ -84,7 +84,7 @@ def test_a_command_without_its_extra_still_says_what_it_is_for(installed: Path, 
 def test_the_line_that_is_advised_works(installed: Path, tmp_path: Path) -> None:
     advised = run(installed, "policies", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
     subprocess.run([UV, *shlex.split(advised)], check=True)
-    assert "extra bench" not in run(installed, "doctor", cwd=tmp_path).stdout
+    assert "extra league" not in run(installed, "doctor", cwd=tmp_path).stdout
     done = run(installed, "doctor", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["found"]["cachetools"] is not None
 
