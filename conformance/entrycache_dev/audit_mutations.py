@@ -2,7 +2,7 @@
 
 Each value of each kind of event in a trace is changed in a few ways (`Change`). Hundreds of copies form one trace, a
 broker each, and are audited at once by DuckDB, by its windows alone, and by replay, which must agree. The table of
-detections is committed as docs/audit-mutations.json; `audit_mutations.toml` explains changes that no rule detects.
+detections is committed as audit_mutations.json; `audit_mutations.toml` explains changes that no rule detects.
 """
 
 import argparse
@@ -327,7 +327,11 @@ def table_to_json(lines: Mapping[tuple[str, Change], Detection]) -> str:
     for (trace, change), detection in sorted(lines.items(), key=str):
         key = " / ".join((change.op, change.cause or "", change.column, change.way))
         traces.setdefault(trace, {})[key] = [list(detection.here), list(detection.there)]
-    return json.dumps({"schema": 1, "traces": traces}, indent=0) + "\n"
+    parts = []
+    for trace, changes in traces.items():
+        detections = (f"  {json.dumps(key)}: {json.dumps(own)}" for key, own in changes.items())
+        parts.append(f" {json.dumps(trace)}: {{\n" + ",\n".join(detections) + "\n }")
+    return '{"schema": 1, "traces": {\n' + ",\n".join(parts) + "\n}}\n"
 
 
 def table_from_json(text: str) -> Table:
@@ -385,6 +389,7 @@ def _bold(rules: Iterable[str]) -> list[str]:
 # ---------- the command
 
 TABLE_NAME = "audit-mutations"
+TABLE: Final = Path(__file__).with_suffix(".json")
 
 
 def docs_folder() -> Path:
@@ -401,8 +406,7 @@ def docs_folder() -> Path:
 
 def committed_table() -> Table:
     """Return the table as committed."""
-    path = docs_folder() / f"{TABLE_NAME}.json"
-    return table_from_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return table_from_json(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
 def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) -> Table:
@@ -437,14 +441,12 @@ def main() -> int:
     parser.add_argument(
         "--trace", type=Path, help="test a recorded trace of a few thousand events instead of those of the table"
     )
-    parser.add_argument(
-        "--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and docs/{TABLE_NAME}.json"
-    )
+    parser.add_argument("--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and {TABLE.name}")
     arguments = parser.parse_args()
     bases = BASES if arguments.trace is None else (recorded_trace(arguments.trace),)
     table = detect_changes(bases, arguments.sample, arguments.seed)
     if arguments.write and arguments.trace is None:
-        files.write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(table))
+        files.write_text(TABLE, table_to_json(table))
         files.write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(table))
     problems = [
         f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(table)

@@ -1,4 +1,4 @@
-"""A sample of the changes of docs/audit-mutations.json is detected as the table says, by backends that agree."""
+"""A sample of the changes of audit_mutations.json is detected as the table says, by backends that agree."""
 
 from __future__ import annotations
 
