@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_evidence.core.rule_registry import load_linked_rules
 from tests.support import ROOT
 from tests.support.pages import play
 
@@ -59,9 +60,11 @@ def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, 
 
 
 def test_the_wheel_knows_the_rules_and_the_seeded_faults(installed: Path, tmp_path: Path) -> None:
-    done = run(installed, "rules", "R-EVICT-8", cwd=tmp_path)
+    done = run(installed, "rules", "R-EVICT-8", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "in order" in done.stdout
+    (rule,) = json.loads(done.stdout)["rules"]
+    assert rule == load_linked_rules("R-EVICT-8")[0]
+    assert all(rule[name] for name in ("tests", "evidence", "trace_checks"))
     done = run(installed, "faults", "--json", cwd=tmp_path)
     assert len(json.loads(done.stdout)["exhibits"]) >= 10
 
