@@ -37,7 +37,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     random.Random(first).shuffle(rows)
     trace = plant.write(tmp_path / "trace", rows)
     results = {name: evaluate(trace) for name, evaluate in engines.items()}
-    wanted = results["local windows"]
+    wanted = results["local"]
     assert len(by_broker(wanted.violations)) >= len(traces) // 4
     for name, result in results.items():
         assert not differences(result, wanted), name
