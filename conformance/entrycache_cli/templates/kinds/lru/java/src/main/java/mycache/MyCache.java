@@ -87,6 +87,12 @@ public final class MyCache implements Adapter<Lru> {
         return new Lru(config.number("max_size_bytes", 10_485_760) / ENTRY_BYTES);
     }
 
+    /** Ends a run: release here what your cache holds outside the heap. */
+    @Override
+    public void close(Lru cache) {
+        cache.clear();
+    }
+
     public static void main(String[] arguments) throws IOException {
         Server.main(arguments, MyCache::new);
     }
