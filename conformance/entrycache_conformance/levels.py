@@ -102,8 +102,26 @@ def find_rule_levels(system: AnySystem) -> Mapping[str, RuleLevel]:
     return _RULE_LEVELS[system.name]
 
 
+_FIRED_OPS: dict[tuple[str, str], dict[Rule, set[str]]] = {}
+
+
 def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     """Return the rules that fire in cases of a level, with the operations in whose steps they fire."""
+    if (system.name, level) not in _FIRED_OPS:
+        _FIRED_OPS[system.name, level] = _scout_fired_ops(system, level)
+    return _FIRED_OPS[system.name, level]
+
+
+def find_exercising_ops(system: AnySystem, levels: Iterable[str]) -> dict[str, set[str]]:
+    """Return the rules that seeded cases of some levels exercise, with the operations in whose steps they fire."""
+    ops_by_rule: dict[str, set[str]] = {}
+    for level in levels:
+        for rule, ops in _fired_ops(system, level).items() if level in system.levels else ():
+            ops_by_rule.setdefault(rule.value, set()).update(ops)
+    return ops_by_rule
+
+
+def _scout_fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     declaration = reference_subject(system).declaration
     menu = system.cases.menu(list(system.ops_up_to(level)), level)
     source = random.Random(0)

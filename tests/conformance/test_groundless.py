@@ -8,7 +8,7 @@ import pytest
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import PythonSubject, open_in_process
-from entrycache_conformance.run import Options, conform
+from entrycache_conformance.run import Options, conform, conform_to_rules
 from entrycache_conformance.subjects.wrappers import without_operations
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.server import Refuse, Subject
@@ -73,3 +73,16 @@ def test_a_rule_that_no_answer_can_show_broken_is_not_checked(tmp_path: Path) ->
     assert (blind["R-INSERT-1"].verdict, blind["R-INSERT-1"].detectable) == (Verdict.NOTHING_CHECKED, False)
     assert (seeing["R-INSERT-1"].verdict, seeing["R-INSERT-1"].detectable) == (Verdict.CONFORMS, True)
     assert blind["R-READ-3"].verdict is Verdict.CONFORMS
+
+
+def test_a_rule_does_not_conform_without_an_operation_that_could_break_it(tmp_path: Path) -> None:
+    """R-EVICT-8 is about `evict` and `expire`, and `expire` is left out after it broke R-EXPIRE-1."""
+    subject = open_in_process("expire-at-the-cutoff", "pulsar-pip430")
+    assert subject is not None
+    options = Options(("queue",), PROFILE, 0, 0.0, tmp_path)
+    report = conform_to_rules(subject, {"R-EVICT-8", "R-READ-1"}, options, lambda level, done, wanted: None)
+    verdicts = {rule: judged.verdict for rule, judged in report.levels["queue"].rules.items()}
+    assert verdicts == {"R-EVICT-8": Verdict.NOTHING_CHECKED, "R-READ-1": Verdict.CONFORMS}
+    assert (report.verdict, report.failures) == (Verdict.NOTHING_CHECKED, ())
+    reasons = {skip.what: skip.reason for skip in report.skipped}
+    assert "expire, which was left out" in reasons["R-EVICT-8"]
