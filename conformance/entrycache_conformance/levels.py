@@ -12,7 +12,7 @@ import dataclasses
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate, judge, report, search
 from entrycache_conformance.systems.reference import open_broken_reference, reference_subject
@@ -260,7 +260,28 @@ def find_shortfall(declaration: Declaration, level: str, profile: Profile, cover
     if covered.examples < profile.examples:
         return f"{covered.examples} of {profile.examples} runs were judged to their end"
     least = MIN_STEPS_PER_EXAMPLE * profile.examples
-    return f"{covered.steps} steps were judged, fewer than {least}" if covered.steps < least else ""
+    if covered.steps < least:
+        return f"{covered.steps} steps were judged, fewer than {least}"
+    if level in declaration.system.cases.central and not _is_anything_stored(declaration, level, covered):
+        return "no operation had two different answers: nothing that was stored was ever found"
+    return ""
+
+
+def _is_anything_stored(declaration: Declaration, level: str, covered: judge.Coverage) -> bool:
+    """Return whether a central operation, up to this level, had two different answers in the runs that are remembered.
+
+    In a cache that can hold nothing, each lookup has the same answer in every step. Refusals do not count.
+    """
+    system = declaration.system
+    up_to = system.levels[: system.levels.index(level) + 1]
+    central = frozenset[str]().union(*(group for name in up_to for group in system.cases.central.get(name, ())))
+    answers: dict[str, Any] = {}
+    for case, steps in (run for runs in covered.played.values() for run in runs):
+        for op, done in zip(case.steps, steps, strict=True):
+            is_counted = op.name in central and type(done.outcome) is not type(system.wire.refusal)
+            if is_counted and answers.setdefault(op.name, done.outcome) != done.outcome:
+                return True
+    return False
 
 
 SELF_CHECK_EXAMPLES: Final = 300

@@ -41,6 +41,29 @@ class OneStep(Subject):
         return {"hit": False}
 
 
+class Empty(Subject):
+    """A disabled cache."""
+
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
+        if size < 0:
+            raise Refuse
+        return {"inserted": False}
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"hit": False}
+
+    def evict(self, bytes: int) -> dict[str, Any]:  # noqa: A002 - the name in the protocol
+        if bytes <= 0:
+            raise Refuse
+        return {"entries": 0, "bytes": 0}
+
+
 def test_constants_within_a_limit_do_not_conform(tmp_path: Path) -> None:
     report = judged(PythonSubject(OneStep), tmp_path)
     assert report.verdict is Verdict.NOTHING_CHECKED
@@ -55,6 +78,13 @@ def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> 
     assert report.levels["range"].verdict is Verdict.NOTHING_CHECKED
     assert "central operations" in report.skipped[-1].reason
     assert judged(subject, tmp_path).levels["range"].verdict is Verdict.CONFORMS
+
+
+def test_a_cache_that_can_hold_nothing_does_not_conform(tmp_path: Path) -> None:
+    fixed = {"max_size_bytes": 0}
+    report = judged(PythonSubject(type("Disabled", (Empty,), {"fixed": fixed})), tmp_path, ("range", "queue"))
+    assert {level.verdict for level in report.levels.values()} == {Verdict.NOTHING_CHECKED}
+    assert {"nothing that was stored was ever found" in skip.reason for skip in report.skipped} == {True}
 
 
 def test_a_stub_without_insert_conforms_nowhere_but_with_its_cursors(tmp_path: Path) -> None:
