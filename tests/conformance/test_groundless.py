@@ -58,7 +58,7 @@ class Empty(Subject):
     def get(self, cache: str, pos: Any) -> dict[str, Any]:
         return {"hit": False}
 
-    def evict(self, bytes: int) -> dict[str, Any]:  # noqa: A002 - the name in the protocol
+    def evict(self, bytes: int) -> dict[str, Any]:
         if bytes <= 0:
             raise Refuse
         return {"entries": 0, "bytes": 0}
