@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate, judge, report, search
 from entrycache_conformance.systems.reference import open_broken_reference, reference_subject
+from entrycache_protocol.case import case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
 from entrycache_protocol.system import AnySystem
@@ -69,6 +70,37 @@ PROFILES: Final = {
     "ci": Profile(1_500, 200, 50),
     "nightly": Profile(30_000, 2_000, 500),
 }
+
+
+MAX_COST_FACTOR: Final = 25
+"""The greatest cost of a case under the settings that a subject fixes, relative to its cost under the default ones."""
+
+
+def check_cost(declaration: Declaration, name: str) -> None:
+    """Check that cases under the fixed settings of the subject of this name end in time. The smoke cases are the
+    measure.
+
+    Raises:
+        UsageError: a case would cost too much.
+    """
+    system = declaration.system
+    smoke = [step for steps in system.cases.smoke.values() for step in steps]
+    steps = case_from_json({"system": system.name, "steps": smoke}, {system.name: system}).steps if smoke else ()
+    base, default = declaration.base_config(), system.model.config()
+
+    def is_affordable(config: Any) -> bool:
+        most = MAX_COST_FACTOR * system.cases.cost_bound(default, steps)
+        return bool(system.cases.cost_bound(config, steps) <= most)
+
+    numbers = [key for key in declaration.fixed if type(getattr(base, key)) is int]
+    for key in numbers:
+        given = getattr(base, key)
+        less = given
+        while less and not is_affordable(dataclasses.replace(base, **{key: less})):
+            less //= 2
+        if less and less < given:
+            reason = f"{name} fixes {key} to {given}: a single case could take hours"
+            raise UsageError(f"{reason}; expected a smaller value, such as {less}, or a setting that varies")
 
 
 LEVEL_SCOUT_CASES: Final = 200

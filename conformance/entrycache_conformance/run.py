@@ -22,6 +22,7 @@ from entrycache_conformance.failure import Failure
 from entrycache_conformance.levels import (
     CONCURRENT_LEVEL,
     Profile,
+    check_cost,
     check_minimums,
     find_exercising_ops,
     find_shortfall,
@@ -77,7 +78,9 @@ def conform(subject: TestedSubject, options: Options, notify: Notify = lambda le
         BrokenSubject: the subject does not speak the protocol.
         SelfCheckFailed: our error.
         Interrupted: with the report of the levels that were judged.
+        UsageError: cases under the settings that the subject fixes would take too long.
     """
+    check_cost(subject.declaration, subject.name)
     coverage = judge.Coverage(definition=options.definition)
     parts: dict[str, LevelResult] = {}
     with keep_partial_result(lambda: build_partial_report(subject, coverage, parts, options.levels)):
