@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import pytest
@@ -14,6 +15,8 @@ from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json, check_cost
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_segmented.config import Variants
+from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-segmented"]
 
@@ -79,3 +82,13 @@ def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
         case_from_json(value, SYSTEMS)
     fine = case_from_json({**value, "config": {"segments": 2}}, SYSTEMS)
     check_cost(SYSTEM, fine.config, fine.steps)
+
+
+def test_the_reference_keeps_its_laws_under_all_variants_at_once() -> None:
+    """An insert that does not fit behind a cleared segment may find its own former entry there, with the same size."""
+    variants = Variants(*(list(type(field.default))[-1] for field in dataclasses.fields(Variants)))
+    declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), variants=variants)
+    source, coverage = random.Random(5), Coverage()
+    for _ in range(150):
+        make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), coverage)
+    assert coverage.fired[Rule.S_RING_5] > 20
