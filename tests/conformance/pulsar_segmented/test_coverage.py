@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from typing import Any
 
 import pytest
 
@@ -86,7 +87,8 @@ def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
 
 def test_the_reference_keeps_its_laws_under_all_variants_at_once() -> None:
     """An insert that does not fit behind a cleared segment may find its own former entry there, with the same size."""
-    variants = Variants(*(list(type(field.default))[-1] for field in dataclasses.fields(Variants)))
+    kinds: list[Any] = [type(field.default) for field in dataclasses.fields(Variants)]
+    variants = Variants(*([*kind][-1] for kind in kinds))
     declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), variants=variants)
     source, coverage = random.Random(5), Coverage()
     for _ in range(150):
