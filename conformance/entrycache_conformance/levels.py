@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate, judge, report, search
-from entrycache_conformance.systems.reference import open_broken_reference, reference_subject
+from entrycache_conformance.systems.reference import has_payload, open_broken_reference, reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
@@ -209,13 +209,16 @@ def find_reachable(
     """Return the rules and decision-table entries that a run at this level can reach with what the subject declares.
 
     If the subject declares every operation and setting, fixes nothing and follows no variant, these are all of them,
-    provided that all levels are played. Otherwise seeded cases on the reference alone decide. A rule that fires there
+    provided that all levels are played; without payloads, all but those that never fire there. Otherwise seeded cases on the reference alone decide. A rule that fires there
     less than six times (an entry: twelve times) as often as the profile's minimum is left to chance, because cases of
     Hypothesis are less even than seeded ones.
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):
         reachable = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
+        if has_payload(system) and not declaration.payload:
+            fired = _scout_coverage(declaration, level).fired
+            reachable = [rule for rule in reachable if fired.get(rule, 0)]
         return reachable, list(system.laws.cells)
     scouted = _scout_coverage(declaration, level)
     share = REACH_SCOUT_CASES / profile.examples

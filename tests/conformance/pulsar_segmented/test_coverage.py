@@ -10,7 +10,7 @@ import pytest
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage, run_reference
-from entrycache_conformance.levels import PROFILES, find_rare
+from entrycache_conformance.levels import PROFILES, find_rare, find_reachable
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json, check_cost
@@ -74,6 +74,16 @@ def test_what_never_lands_beside_a_threshold_has_checked_nothing() -> None:
     declaration = reference_subject(SYSTEM).declaration
     few = find_rare(declaration, "all", PROFILES["dev"], True, Coverage())
     assert set(SYSTEM.laws.cells) <= set(few)
+
+
+def test_a_run_without_payload_needs_no_rule_of_payloads() -> None:
+    """S-GET-3 is about payloads: a subject that carries none can never exercise it."""
+    whole = reference_subject(SYSTEM).declaration
+    for declaration in (whole, dataclasses.replace(whole, payload=False, introspection=frozenset())):
+        rules, cells = find_reachable(declaration, "all", PROFILES["dev"])
+        assert (Rule.S_GET_3 in rules) == declaration.payload
+        assert {*SYSTEM.laws.rules} - SYSTEM.laws.of_variants - {Rule.S_GET_3} <= {*rules}
+        assert cells == list(SYSTEM.laws.cells)
 
 
 def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
