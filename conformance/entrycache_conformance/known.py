@@ -34,6 +34,7 @@ from entrycache_protocol.errors import UsageError, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
 from entrycache_protocol.subject import (
     FailingCase,
+    FailureKind,
     SkippedRun,
     TestedSubject,
     answer_to_json,
@@ -321,9 +322,11 @@ def _without_limits(subject: TestedSubject) -> TestedSubject:
 
 
 def is_same_answer(one: Any, other: Any) -> bool:
-    """Return whether two answers are the same. For failed runs only the kind of failure counts, not the message."""
+    """Return whether two answers are the same. For failed runs only the kind of failure and the type of error count."""
     if type(one) is dict and type(other) is dict and "failed" in one and "failed" in other:
-        return bool(one["failed"] == other["failed"])
+        types = [explain.error_type(str(answer.get("message", ""))) for answer in (one, other)]
+        is_error = one["failed"] == FailureKind.ERRORED.value
+        return bool(one["failed"] == other["failed"] and not (is_error and all(types) and types[0] != types[1]))
     return strict_json.is_same_json(one, other)
 
 

@@ -209,9 +209,9 @@ def find_reachable(
     """Return the rules and decision-table entries that a run at this level can reach with what the subject declares.
 
     If the subject declares every operation and setting, fixes nothing and follows no variant, these are all of them,
-    provided that all levels are played; without payloads, all but those that never fire there. Otherwise seeded cases on the reference alone decide. A rule that fires there
-    less than six times (an entry: twelve times) as often as the profile's minimum is left to chance, because cases of
-    Hypothesis are less even than seeded ones.
+    provided that all levels are played; without payloads, all but those that never fire there. Otherwise seeded cases
+    on the reference alone decide. A rule that fires there less than six times (an entry: twelve times) as often as the
+    profile's minimum is left to chance, because cases of Hypothesis are less even than seeded ones.
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):

@@ -330,9 +330,11 @@ def _fails_the_same_way(subject: TestedSubject, case: Case, failed: FailedRun) -
         answer = subject.play([case])[0]
     except BrokenSubject:
         return None
-    if isinstance(answer, FailedRun) and answer.trouble is failed.trouble:
-        return case, answer
-    return None
+    if not isinstance(answer, FailedRun) or answer.trouble is not failed.trouble:
+        return None
+    is_error = failed.trouble is FailureKind.ERRORED
+    types = [explain.error_type(one.message) for one in (answer, failed)]
+    return None if is_error and types[0] != types[1] else (case, answer)
 
 
 def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin: FailingCase) -> FailingCase | None:
