@@ -292,9 +292,7 @@ def error_type(message: str) -> str:
 
 
 def _direction_of(difference: Difference) -> Any:
-    """Return how an answer differs, without the amount; of a missing answer, why it is missing, and of an error also its
-    type.
-    """
+    """Return how an answer differs, without the amount; of a missing answer, why, and of an error also its type."""
     failed = difference.failed
     if failed is not None:
         return (failed.trouble, error_type(failed.message)) if failed.trouble is FailureKind.ERRORED else failed.trouble
