@@ -14,7 +14,7 @@ hold, the broker conforms. If one fails, or if events are missing, they prove no
 
 `needs` lists what an event must record before the rule applies to it, one line each: `NAME of EVENTS`, or
 `NAME or NAME of EVENTS` if one of them is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a
-counter. An event is an op, an op and a cause, or an op, a cause and an origin (`*` matches any). `ever` before NAME
+counter, or with `=0` after it a counter that must be 0. An event is an op, an op and a cause, or an op, a cause and an origin (`*` matches any). `ever` before NAME
 means that a null is information too: the value is missing only if no event has it. An event that lacks a need is not
 checked. A broker in which no event has it is not checked at all. A note reports both; neither is a violation. `once`
 before NAME means that one such event is enough to decide the rule: in a broker without any, the rule is inconclusive.
@@ -46,6 +46,11 @@ _LINE: Final = re.compile(r"(?P<mode>ever |once )?(?P<names>\S+(?: or \S+)*) of 
 _COLUMNS: Final = ("op", "cause", "origin")
 CONFIG_PREFIX: Final = "CONFIG."
 VALUE_PREFIX: Final = "value."
+ZERO: Final = "=0"
+"""The end of a name that asks for a counter of 0."""
+
+LAST_SNAPSHOT: Final = ("SNAPSHOT", "END")
+"""The event that shows what is cached at the end."""
 
 EventRow = Mapping[str, Any]
 
@@ -95,7 +100,8 @@ class Need(NamedTuple):
             if name.startswith(CONFIG_PREFIX):
                 present = name.removeprefix(CONFIG_PREFIX) not in untold
             elif name.startswith(VALUE_PREFIX):
-                present = name.removeprefix(VALUE_PREFIX) in counters(row)
+                counter, own = name.removeprefix(VALUE_PREFIX), counters(row)
+                present = counter in own or (counter.endswith(ZERO) and own.get(counter.removesuffix(ZERO)) == 0)
             else:
                 present = row[name] is not None
             if present:
@@ -108,6 +114,11 @@ class Need(NamedTuple):
 
     def note(self, broker: str, rules: Iterable[str], rows: int, lacking: int) -> str:
         """Describe the events that lack the need."""
+        if self.once and LAST_SNAPSHOT in self.events:
+            return (
+                f"broker {broker!r}: no {' '.join(LAST_SNAPSHOT)} row shows what is cached; inconclusive: "
+                + ", ".join(sorted(rules))
+            )
         outcome = "inconclusive" if self.once else "not checked there"
         events = ", ".join(" ".join(part or "*" for part in event) for event in self.events)
         name, ids = " or ".join(self.names), ", ".join(sorted(rules))
@@ -122,6 +133,8 @@ def _event_sql(event: tuple[str | None, ...]) -> str:
 def _missing_sql(name: str) -> str:
     if name.startswith(CONFIG_PREFIX):
         return f"coalesce(untold like '%,{name.removeprefix(CONFIG_PREFIX)},%', false)"
+    if name.startswith(VALUE_PREFIX) and name.endswith(ZERO):
+        return f"coalesce(counter(value, '{name.removeprefix(VALUE_PREFIX).removesuffix(ZERO)}') <> 0, true)"
     if name.startswith(VALUE_PREFIX):
         return f"counter(value, '{name.removeprefix(VALUE_PREFIX)}') is null"
     return f"{name} is null"
