@@ -145,7 +145,7 @@ def survey_brokers(
     """Run the first tier: a single aggregate over the trace.
 
     Raises:
-        UsageError: the trace holds events of another system, or an event twice.
+        UsageError: the trace holds events of another system or without their cache, or an event twice.
     """
     parts = system.audited_system(metadata.system)
     chain = next((rule for rule in rule_files.all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
@@ -156,6 +156,7 @@ def survey_brokers(
     untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
     facts["foreign_seq"] = f"min(case when {system.foreign_events_sql(metadata.system)} then seq end)"
+    facts["nameless_seq"] = f"min(case when {system.nameless_events_sql(metadata.system)} then seq end)"
     inner = [f"{expression} as {name}" for name, expression in facts.items()]
     inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
     inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
@@ -166,6 +167,7 @@ def survey_brokers(
     )
     rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
     _refuse_foreign_events(backend, [(row["broker"], row["foreign_seq"]) for row in rows], metadata.system)
+    _refuse_nameless_events(backend, [(row["broker"], row["nameless_seq"]) for row in rows])
     dead = _dead_tokens(backend) if any(row["dead_at_end"] for row in rows) else {}
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
     if suspects:
@@ -246,6 +248,16 @@ def _refuse_foreign_events(
         condition = f"broker in (select broker from suspects) and seq = {seq} and ({system.foreign_events_sql(name)})"
         op, cause = backend.rows(f"select op, cause from trace where {condition} limit 1")[0]
         raise system.foreign_event_error(broker, seq, op, cause, name)
+
+
+def _refuse_nameless_events(backend: rule_files.SqlBackend, first_seqs: Sequence[tuple[str, int | None]]) -> None:
+    """Refuse a trace with events that do not name their cache; `first_seqs` are as above."""
+    for broker, seq in sorted((broker, seq) for broker, seq in first_seqs if seq is not None):
+        backend.table("suspects", {"broker": "string"}, [(broker,)])
+        condition = f"broker in (select broker from suspects) and seq = {seq} and cache is null"
+        raise system.nameless_event_error(
+            broker, seq, backend.rows(f"select op from trace where {condition} limit 1")[0][0]
+        )
 
 
 def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -> None:

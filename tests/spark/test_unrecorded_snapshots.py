@@ -28,6 +28,7 @@ RULES = {"pulsar-pip430": "R-STATE-2", "pulsar-legacy": "L-STATE-4", "pulsar-seg
 
 def begun(system: str, name: str) -> Script | LegacyScript | RingScript:
     """Return a broker that caches two entries, or none."""
+    scripts: dict[str, Callable[[str], Script | LegacyScript | RingScript]]
     scripts = {"pulsar-pip430": Script, "pulsar-legacy": LegacyScript, "pulsar-segmented": RingScript}
     return scripts[system](name)
 
@@ -67,3 +68,12 @@ def test_only_a_trace_that_shows_what_is_cached_at_the_end_is_decided(
     (note,) = [note for note in result.notes if "SNAPSHOT" in note]
     assert note == f"broker 'lost': no SNAPSHOT END row shows what is cached; inconclusive: {rule}"
     assert headline(result, "in x") == f"0 violations, 1 rule was not decided ({rule}), in x"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_violation_counts_without_a_snapshot(tmp_path: Path, backend: str) -> None:
+    rows = without_snapshots(broker("pulsar-pip430", "lost"))
+    inserted = [row for row in rows if row["op"] == "INSERT"]
+    inserted[-1]["tail_no"] += 1
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", rows))
+    assert result.rules["R-STATE-2"] is Verdict.VIOLATES

@@ -22,7 +22,7 @@ ALONE: Final = frozenset("S-CONFIG-1 S-CONFIG-2 S-INSERT-3 S-INSERT-4 S-INSERT-5
 """Rules that need no earlier event, or only the one before; they hold even if events are missing."""
 
 COLUMNS: Final = (
-    *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes"),
+    *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes", "cache"),
 )
 """The columns for which rules ask whether they are null."""
 
