@@ -234,6 +234,18 @@ def test_an_error_names_its_type(message: str, named: str) -> None:
     assert error_type(message) == named
 
 
+class Silent(Raising):
+    """A cache whose every lookup raises an error."""
+
+    def exists(self, cache: str, pos: Any) -> dict[str, Any]:
+        raise KeyError(pos)
+
+
+def test_a_report_names_silence_once(tmp_path: Path) -> None:
+    report = conform(PythonSubject(Silent), Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path))
+    assert [failure.rules for failure in report.failures] == [("R-LIVENESS-2",)]
+
+
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     """A second seeded fault stands behind the known one."""
     one, other = SUBJECTS[FAULT], SUBJECTS["evict-nothing-accepted"]
