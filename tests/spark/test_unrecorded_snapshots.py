@@ -26,7 +26,7 @@ BACKENDS: dict[str, Callable[[Path], AuditResult]] = {
 RULES = {"pulsar-pip430": "R-STATE-2", "pulsar-legacy": "L-STATE-4", "pulsar-segmented": "S-STATE-2"}
 
 
-def begun(system: str, name: str) -> Script | LegacyScript | RingScript:
+def start_script(system: str, name: str) -> Script | LegacyScript | RingScript:
     """Return a broker that caches two entries, or none."""
     scripts: dict[str, Callable[[str], Script | LegacyScript | RingScript]]
     scripts = {"pulsar-pip430": Script, "pulsar-legacy": LegacyScript, "pulsar-segmented": RingScript}
@@ -34,7 +34,7 @@ def begun(system: str, name: str) -> Script | LegacyScript | RingScript:
 
 
 def broker(system: str, name: str, entries: int = 2) -> list[plant.Row]:
-    script = begun(system, name)
+    script = start_script(system, name)
     for entry in range(entries):
         (script.insert if isinstance(script, RingScript) else script.offer)(("a", 1, entry))
     return script.finish()

@@ -360,7 +360,7 @@ def nameless_event_error(broker: str, seq: int, op: str) -> errors.UsageError:
     """Return the error that refuses a trace because an event does not name its cache."""
     return errors.UsageError(
         f"broker {broker!r}, seq {seq}: {op} without cache; expected the cache of the entry, without which rows of "
-        "several caches cannot be told apart; trace check lists all such rows"
+        "several caches cannot be distinguished; trace check lists all such rows"
     )
 
 
