@@ -85,7 +85,7 @@ LOWEST := tests/trace/test_format.py tests/spark/test_violations.py tests/packag
 extras-lowest: environment ## tests with the oldest version of each package that pyproject.toml lets in
 	$(BIN)/uv venv -q --allow-existing -p $(BIN)/python .venv-lowest
 	$(BIN)/uv pip install -q --python .venv-lowest/bin/python --resolution lowest-direct \
-	  -e '.[trace,spark,prove,bench,league,docs]' 'pytest>=8.4' 'pytest-timeout>=2.4' 'packaging>=24'
+	  -e '.[trace,spark,prove,bench,league,spring,docs]' 'pytest>=8.4' 'pytest-timeout>=2.4' 'packaging>=24'
 	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -m "not long" $(LOWEST)
 
 clean: ## take away what these commands made

@@ -3,12 +3,16 @@
 A step without an answer breaks the rules of liveness. Otherwise the first of these questions that has an answer names
 the rules:
 
-1. Which seeded faults make the reference answer exactly as the subject did, to the end of the case? Faults whose law
-the subject's own step breaks come first; the others keep their order.
+1. Which seeded faults make the reference answer exactly as the subject did, to the end of the case and of variations of
+it? If they break several rules, the faults that answer as the subject does in the most random cases count. Faults whose
+law the subject's own step breaks come first, then those whose law applies to the step.
 
-2. Which laws does the failing step break, with the subject's own outcome and state?
+2. Which laws does the failing step break, with the subject's own outcome and state? Laws that almost any difference
+breaks wait until the third question has no answer.
 
-3. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
+3. Which seeded faults make the reference answer as the subject did in this case alone?
+
+4. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
 
 To answer them, `explain_difference` plays the case once more, with state queries after every step if the subject allows
 it. A fault often shows some steps after it happened, and faults with the same answers leave different states. Nothing
@@ -21,24 +25,40 @@ the failing step and of its answer. A longer case `has_shape` if it shows the sa
 """
 
 import dataclasses
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import failure, levels
+from entrycache_conformance import failure, generate, levels
 from entrycache_conformance.judge import Coverage, answer_case, judge, judge_case, match_without_tokens, run_reference
 from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol import errors, files
-from entrycache_protocol.case import Case, write_case
+from entrycache_protocol.case import Case, case_from_json, case_to_json, write_case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.subject import Difference, FailingCase, FailureKind, RunResult, TestedSubject
+from entrycache_protocol.subject import (
+    Difference,
+    FailingCase,
+    FailureKind,
+    RunResult,
+    TestedSubject,
+    require_supported,
+)
 from entrycache_reference.rules import Rule
 
 MAX_CALLS: Final = 1_000_000
 """The number of calls in one step after which a faulty reference counts as endless. Some faults requeue while a budget
 of 2^31 - 1 lasts. A pass over 1,000 accessed entries makes fewer than a fifth of it.
 """
+
+
+MAX_VARIATIONS: Final = 40
+"""The number of variations of the steps of a failing case that are played."""
+
+
+RANDOM_CASES: Final = 24
+"""The number of random cases that tell apart faults which answer alike in every variation."""
 
 
 class ObservedFailure(NamedTuple):
@@ -83,11 +103,18 @@ def explain_difference(
     if difference.failed is not None:
         return (case.system.blame.leak,)
     observed = _observe_failure(subject, case, steps, difference)
-    broken, general = _broken_laws(observed)
+    laws, too_general = _judge_step(observed), case.system.blame.general
+    faults = _matching_faults(observed)
+    confirmed = _faults_of_variations(subject, observed, faults)
+    specific = [rule for rule in laws.broken if rule not in too_general]
     rules = (
-        sorted([fault.rule for fault in _matching_faults(observed)], key=lambda rule: rule not in broken)
-        or broken
-        or general
+        sorted(
+            [fault.rule for fault in confirmed],
+            key=lambda rule: (rule not in specific, rule not in laws.applied, rule in too_general),
+        )
+        or specific
+        or sorted([fault.rule for fault in faults], key=lambda rule: rule in too_general)
+        or laws.broken
         or [_rule_of_step(observed)]
     )
     return tuple(dict.fromkeys(rules))
@@ -132,11 +159,10 @@ def _with_variants(case: Case, declaration: Declaration) -> Iterator[Case]:
 def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:
     """Return the subject's answers with these state queries after every step; None if it fails or answers correctly."""
     declaration = subject.declaration
-    parts = tuple(part for op in case.steps for part in (op, *queries))
+    case = _with_queries(case, case.steps, queries)
     max_steps = declaration.limits.max_steps
-    if max_steps is not None and len(parts) > max_steps:
+    if max_steps is not None and len(case.steps) > max_steps:
         return None
-    case = dataclasses.replace(case, steps=parts, outcomes=(), got=())
     try:
         answer = answer_case(subject, case)
     except errors.BrokenSubject:
@@ -157,6 +183,105 @@ def _matching_faults(observed: ObservedFailure) -> list[Fault]:
     return []
 
 
+def _faults_of_variations(
+    subject: TestedSubject, observed: ObservedFailure, faults: Sequence[Fault]
+) -> Sequence[Fault]:
+    """Return the faults that answer as the subject does in variations of the case too.
+
+    One short case may fit a fault by chance. At a variation without an answer the comparison ends.
+    """
+    for case in _variations(observed) if faults else ():
+        if not _is_playable(subject, case):
+            continue
+        answer = _play_variation(subject, case)
+        if answer is None:
+            break
+        varied = observed._replace(case=case, answers=answer.outcomes)
+        faults = [fault for fault in faults if _answers_match(fault, varied)]
+        if not faults:
+            break
+    return _likest_faults(subject, observed, faults)
+
+
+def _likest_faults(subject: TestedSubject, observed: ObservedFailure, faults: Sequence[Fault]) -> Sequence[Fault]:
+    """Return the faults that answer as the subject does in the most random cases, if they break several rules."""
+    if len({fault.rule for fault in faults}) < 2:
+        return faults
+    menu = observed.case.system.cases.menu(sorted(observed.declaration.ops))
+    counts = dict.fromkeys(faults, 0)
+    for generated in generate.make_seeded_cases(observed.declaration, menu, RANDOM_CASES, 0):
+        case = _with_queries(generated.case, generated.case.steps, observed.queries)
+        answer = _play_variation(subject, case) if _is_playable(subject, case) else None
+        if answer is None:
+            break
+        varied = observed._replace(case=case, answers=answer.outcomes)
+        for fault in faults:
+            counts[fault] += _answers_match(fault, varied)
+    return [fault for fault in faults if counts[fault] == max(counts.values())]
+
+
+def _play_variation(subject: TestedSubject, case: Case) -> RunResult | None:
+    """Return the subject's answers to a case; None if it gives none."""
+    try:
+        answer = answer_case(subject, case)
+    except errors.BrokenSubject:
+        return None
+    return answer if isinstance(answer, RunResult) else None
+
+
+def _is_playable(subject: TestedSubject, case: Case) -> bool:
+    """Return whether a case is valid and the subject can play it."""
+    max_steps = subject.declaration.limits.max_steps
+    try:
+        case_from_json(json.loads(json.dumps(case_to_json(case))), {case.system.name: case.system})
+        require_supported(case, subject)
+    except errors.UsageError:
+        return False
+    return max_steps is None or len(case.steps) <= max_steps
+
+
+def _variations(observed: ObservedFailure) -> Iterator[Case]:
+    """Yield the case with a step left out or played twice, or with another number in a step or in its configuration.
+
+    A step that is played twice names the next position the second time, if it names one.
+    """
+    case, queries = observed.case, observed.queries
+    steps = case.steps[:: 1 + len(queries)]
+    varied = [(*steps[:at], *steps[at + 1 :]) for at in range(len(steps) - 1)]
+    for at, op in enumerate(steps):
+        varied += [(*steps[: at + 1], _with_next_position(op), *steps[at + 1 :])]
+        varied += [(*steps[:at], other, *steps[at + 1 :]) for other in _with_other_numbers(op)]
+    for config in _with_other_numbers(case.config, observed.declaration.sent_keys):
+        yield dataclasses.replace(case, config=config)
+    for some in varied[:: 1 + len(varied) // MAX_VARIATIONS]:
+        yield _with_queries(case, some, queries)
+
+
+def _with_queries(case: Case, steps: Sequence[Any], queries: Sequence[Any]) -> Case:
+    """Return the case with these steps, each followed by the state queries."""
+    return dataclasses.replace(case, steps=tuple(part for op in steps for part in (op, *queries)), outcomes=(), got=())
+
+
+def _with_other_numbers(value: Any, names: Collection[str] = ()) -> Iterator[Any]:
+    """Yield an operation or a configuration with one number higher or lower, or one truth value turned round.
+
+    `names` are the fields that may change; none: all.
+    """
+    for field in dataclasses.fields(value):
+        number = getattr(value, field.name)
+        by = {int: 1, float: 0.125}.get(type(number), 0)
+        others = (not number,) if type(number) is bool else (number + by, number - by) if by else ()
+        for other in others if not names or field.name in names else ():
+            yield dataclasses.replace(value, **{field.name: other})
+
+
+def _with_next_position(op: Any) -> Any:
+    """Return an operation at the next position, if it names one."""
+    position: Any = getattr(op, "pos", None)
+    is_position = isinstance(position, tuple) and hasattr(position, "_replace")
+    return dataclasses.replace(op, pos=position._replace(entry=position.entry + 1)) if is_position else op
+
+
 def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
     """Return whether the reference with this fault answers as the subject did, to the end."""
     config, introspection = observed.case.config, observed.declaration.introspection
@@ -175,27 +300,30 @@ def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
     return True
 
 
-def _broken_laws(observed: ObservedFailure) -> tuple[list[Rule], list[Rule]]:
-    """Return the laws that the failing step breaks with the subject's outcome and state: specific ones, and general
-    ones.
+class JudgedStep(NamedTuple):
+    """The rules whose laws the subject's own step breaks, and those that apply to the reference's step.
+
+    The rules about the operation come before those about every operation, such as a sum.
     """
-    system, config, op, done = (
-        observed.case.system,
-        observed.case.config,
-        observed.case.steps[observed.at],
-        observed.steps[observed.at],
-    )
+
+    broken: Sequence[Rule]
+    applied: Collection[Rule]
+
+
+def _judge_step(observed: ObservedFailure) -> JudgedStep:
+    """Hold the failing step to the laws, with the subject's outcome and state."""
+    laws, blame, config = observed.case.system.laws, observed.case.system.blame, observed.case.config
+    op, done = observed.case.steps[observed.at], observed.steps[observed.at]
     answer = observed.answers[observed.at] if observed.difference.at == observed.at else done.outcome
+    applied: dict[Rule, int] = {}
     try:
-        pre, right, own = system.blame.own_step(
-            observed.pre, done, op, answer, observed.query_answers, observed.declaration
-        )
-        excused = system.laws.broken(config, pre, op, right)
-        broken = [rule for rule in system.laws.broken(config, pre, op, own) if rule not in excused]
+        pre, right, own = blame.own_step(observed.pre, done, op, answer, observed.query_answers, observed.declaration)
+        excused = laws.broken(config, pre, op, right, applied)
+        broken = [rule for rule in laws.broken(config, pre, op, own) if rule not in excused]
     except Exception:  # a law takes states and outcomes of the reference's making; others may be beyond it
-        return [], []
-    general = system.blame.general
-    return [rule for rule in broken if rule not in general], [rule for rule in broken if rule in general]
+        return JudgedStep((), ())
+    about_all = {law.rule for law in laws.table if not getattr(law, "on", True)}
+    return JudgedStep(sorted(broken, key=lambda rule: rule in about_all), applied)
 
 
 def _rule_of_step(observed: ObservedFailure) -> Rule:

@@ -195,7 +195,7 @@ class RunReport:
 
     @property
     def other_skipped(self) -> tuple[Skip, ...]:
-        """The skipped parts that are not among the exceptions, which name each limit and variant that waives a finding."""
+        """The skipped parts that no exception names; each limit and variant that waives a finding is an exception."""
         named = {one.what.partition(" = ")[0] for one in self.exceptions}
         return tuple(skip for skip in self.skipped if skip.what not in named)
 

@@ -101,17 +101,9 @@ MANY: Final = 8
 FEW_EVENTS: Final = 2_000_000
 """The largest trace for which every way is measured; longer ones are measured only where a goal speaks of them."""
 
-ALONE_MOST: Final = 30_000_000
-"""The largest trace that DuckDB goes through alone, which takes seven times as long as an audit."""
-
 AUDIT, THREADS = "audit", "audit, several threads"
-WITNESSES, WINDOWS = "DuckDB, witnesses alone", "DuckDB, windows decide all"
-GOALS: Final = {AUDIT: "3 M", THREADS: "0.5 M", WITNESSES: "", WINDOWS: ""}
-"""Rates without a target, with their goals in events a second.
-
-The single-pass checker decides all rules at once, so it is compared with the goal of witnesses alone. Witnesses prove
-little in traces of several threads; there it is compared with the goal of windows.
-"""
+GOALS: Final = {AUDIT: "3 M", THREADS: "0.5 M"}
+"""Rates without a target, with their goals in events a second."""
 
 ALONE, BY_OP, BY_COLUMN, SPARK_SQL = "DuckDB alone", "trivial, by op", "trivial, each column", "Spark SQL"
 
@@ -161,7 +153,6 @@ def _values(cost: Cost) -> tuple[float, float, float, float]:
 def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[], object]]:
     """Return the ways to go through a trace, by name."""
     spark = spark_backend.get_session(master, spark_backend.QUICK_JVM)
-    proved = [rule.id for rule in rule_files.all_rules() if rule.witness is not None]
     kinds = ", ".join(f"{name} {sql_type(name)}" for name in COLUMNS)
 
     def frame() -> Any:
@@ -171,18 +162,16 @@ def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[],
         BY_OP: lambda: frame().groupBy("op").agg({"size_bytes": "sum", "*": "count"}).collect(),
         BY_COLUMN: lambda: frame().groupBy("broker").agg(*_column_aggregates(spark)).collect(),
         AUDIT: lambda: audit_clean(trace, "spark", master),
-        ALONE: lambda: audit_clean(trace, "local", master),
+        ALONE: lambda: audit_clean(trace, "spark", master, spark_method="duckdb"),
         THREADS: lambda: audit_clean(_many_threads_copy(trace), "spark", master),
-        WITNESSES: lambda: audit_clean(trace, "spark", master, rules=proved, spark_method="duckdb"),
-        WINDOWS: lambda: audit_clean(trace, "spark", master, witnesses=False),
     }
     if rows <= FEW_EVENTS:
         return ways
-    return {name: ways[name] for name in (BY_COLUMN, AUDIT, *([ALONE] if rows <= ALONE_MOST else []))}
+    return {name: ways[name] for name in (BY_COLUMN, AUDIT)}
 
 
 def _many_threads_copy(trace: Path) -> Path:
-    """Return a copy of the trace that claims several threads, whose order the witnesses do not show."""
+    """Return a copy of the trace that claims several threads."""
     other = trace.with_name(f"{trace.name}-threads")
     if not other.exists():
         for path in trace.glob("broker=*/*.parquet"):
@@ -332,8 +321,8 @@ class MeasuredBackend:
         self.about = text.partition(":")[0]
 
 
-def profile_audit(trace: Path, backend: str, master: str, witnesses: bool) -> list[QueryCost]:
-    """Return the cost of the queries of one audit; without `witnesses`, windows decide all rules."""
+def profile_audit(trace: Path, backend: str, master: str) -> list[QueryCost]:
+    """Return the cost of the queries of one audit."""
     metadata = read_metadata(trace)
     audited = system.audited_system(metadata.system)
     parts = list_parts(trace, audited.columns)
@@ -344,7 +333,7 @@ def profile_audit(trace: Path, backend: str, master: str, witnesses: bool) -> li
         spark = spark_backend.SparkSqlBackend(trace, parts, master, audited.columns, audited.window_rows)
         watched = MeasuredBackend(spark, lambda query: _plan_of_spark(spark, query), lambda: _compile_seconds(spark))
     try:
-        evaluate_in_sql(watched, metadata, rule_files.all_rules(metadata.system), watched.says, witnesses)
+        evaluate_in_sql(watched, metadata, rule_files.all_rules(metadata.system), watched.says)
     finally:
         watched.close()
     return watched.questions
@@ -457,7 +446,7 @@ def measure_profile(size: int, master: str, progress: Callable[[str], None]) -> 
         generate("tail-fanout", STRETCH_EVENTS, 1, folder / "stretch")
         events = repeat(folder / "stretch", folder / "trace", size)
         progress("profile on DuckDB")
-        duckdb = tuple(profile_audit(folder / "trace", "local", master, False))
+        duckdb = tuple(profile_audit(folder / "trace", "local", master))
         progress("profile on Spark's SQL")
-        spark_sql = tuple(profile_audit(folder / "trace", "spark", master, False))
+        spark_sql = tuple(profile_audit(folder / "trace", "spark", master))
     return AuditProfile(size, events, master, duckdb, spark_sql)

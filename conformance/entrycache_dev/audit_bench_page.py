@@ -23,9 +23,8 @@ and then {rounds} times; a number is the median. Times are processor seconds of 
 workers, because the machine is shared. Only ratios are judged. Rates are events a second on {processors} processors.
 
 - *Audit*: `entrycache audit`, which runs the single-pass checker in tasks of Spark.
-- *Several threads*: the same files marked as recorded by several threads, which leaves witnesses little to prove.
-- *DuckDB, witnesses alone* and *windows decide all*: `--kernel duckdb`, for the rules with witnesses, and for all rules
-  without witnesses. These are measured on the shortest traces only, DuckDB alone up to {alone} M events.
+- *Several threads*: the same files marked as recorded by several threads, which leaves some rules open.
+- *DuckDB alone*: the windows of all rules in tasks of Spark, as where numba is missing; for the shortest traces only.
 
 ![Processor seconds a million events]({picture})
 
@@ -37,9 +36,9 @@ PROFILE_HEAD = """# Where the time of an audit goes
 
 `python -m entrycache_dev bench-audit --profile --sizes {size} --page docs/reference/audit-profile.md` writes this page.
 
-Each question that an audit of {events:,} events of one broker asks, all rules, by the windows alone (`witnesses=False`)
-after the aggregate of the witnesses; processor seconds of the whole process tree, one run, `{master}`. *Scans* of the
-trace and *sorts* (windows with another order) are counted in the plan. For Spark's own SQL also shuffles, seconds of
+Each question that an audit of {events:,} events of one broker asks, all rules; processor seconds of the whole process
+tree, one run, `{master}`. *Scans* of the trace and *sorts* (windows with another order) are counted in the plan. For
+Spark's own SQL also shuffles, seconds of
 compiling, and the longest method that was generated: the JVM does not compile one of more than {jit:,} bytes, so code
 generation does not pay there, whatever the plan says.
 
@@ -55,7 +54,6 @@ def render_audit_page(numbers: audit_bench.AuditNumbers, chart: str) -> str:
         processors=numbers.processors,
         load=numbers.load,
         picture=chart,
-        alone=audit_bench.ALONE_MOST // 1_000_000,
     )
     lines = [measurement_row(item) for item in numbers.measurements]
     ways = [

@@ -2,7 +2,7 @@
 
 Each value of each kind of event in a trace is changed in a few ways (`Change`). Hundreds of copies form one trace, a
 broker each, and are audited at once by DuckDB, by its windows alone, and by replay, which must agree. The table of
-detections is committed as docs/audit-mutations.json; `audit_mutations.toml` explains changes that no rule detects.
+detections is committed as audit_mutations.json; `audit_mutations.toml` explains changes that no rule detects.
 """
 
 import argparse
@@ -152,12 +152,7 @@ def rename_broker(rows: Iterable[Row], broker: str) -> list[Row]:
 MAX_ROWS: Final = 250_000
 """The maximum number of rows that are judged in one audit."""
 
-BACKENDS: Final[Mapping[str, tuple[str, bool]]] = {
-    "local": ("local", True),
-    "local windows": ("local", False),
-    "replay": ("replay", True),
-}
-"""The backends, each with a flag that allows witnesses to prove rules."""
+BACKENDS: Final = ("local", "replay")
 
 
 class BaseTrace(NamedTuple):
@@ -222,7 +217,7 @@ def judge_changes(
     rows: Sequence[Row],
     changes: Sequence[Change],
     seed: int,
-    backends: Mapping[str, tuple[str, bool]] = BACKENDS,
+    backends: Sequence[str] = BACKENDS,
 ) -> Iterator[tuple[Change, Detection]]:
     """Audit the copy of each possible change, and yield its detection.
 
@@ -246,12 +241,12 @@ def _judge_batch(
     base: BaseTrace,
     copies: Sequence[Row],
     numbered: Mapping[str, tuple[Change, int]],
-    backends: Mapping[str, tuple[str, bool]],
+    backends: Sequence[str],
 ) -> Iterator[tuple[Change, Detection]]:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(files.scratch_folder())) / "trace"
         write_rows(folder, base.metadata, copies)
-        said = {name: _audit_copies(folder, *how) for name, how in backends.items()}
+        said = {name: _audit_copies(folder, name) for name in backends}
     first, *others = said
     for name in others:
         for broker, (change, seq) in numbered.items():
@@ -265,10 +260,8 @@ def _judge_batch(
         yield change, Detection(here, there, any(f"broker '{broker}'" in note for note in notes))
 
 
-def _audit_copies(
-    folder: Path, backend: str, witnesses: bool
-) -> tuple[defaultdict[str, set[tuple[str, int]]], tuple[str, ...]]:
-    result = audit_folder(folder, backend, witnesses=witnesses)
+def _audit_copies(folder: Path, backend: str) -> tuple[defaultdict[str, set[tuple[str, int]]], tuple[str, ...]]:
+    result = audit_folder(folder, backend)
     violations: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for row in result.violations:
         violations[row.broker].add((row.rule, row.seq))
@@ -334,7 +327,11 @@ def table_to_json(lines: Mapping[tuple[str, Change], Detection]) -> str:
     for (trace, change), detection in sorted(lines.items(), key=str):
         key = " / ".join((change.op, change.cause or "", change.column, change.way))
         traces.setdefault(trace, {})[key] = [list(detection.here), list(detection.there)]
-    return json.dumps({"schema": 1, "traces": traces}, indent=0) + "\n"
+    parts = []
+    for trace, changes in traces.items():
+        detections = (f"  {json.dumps(key)}: {json.dumps(own)}" for key, own in changes.items())
+        parts.append(f" {json.dumps(trace)}: {{\n" + ",\n".join(detections) + "\n }")
+    return '{"schema": 1, "traces": {\n' + ",\n".join(parts) + "\n}}\n"
 
 
 def table_from_json(text: str) -> Table:
@@ -350,8 +347,8 @@ def table_from_json(text: str) -> Table:
 _PAGE_HEAD: Final = """# Audit mutations: which rule detects which changed value
 
 `python -m entrycache_dev.audit_mutations --write` writes this page. It changes one value of one event of a generated
-trace, for each column of each kind of event, and audits the copy by backend `local` (with witnesses, and by its windows
-alone) and by replay. All of them must give the same answer. A cell names the violated rules: in **bold** if they name
+trace, for each column of each kind of event, and audits the copy by backend `local` and by
+replay. Both must give the same answer. A cell names the violated rules: in **bold** if they name
 the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
 
 Some changes need no audit: a null in `seq`, `ts_ns`, `op` or `bytes_after` and a duplicate `seq` are refused. A missing
@@ -392,6 +389,7 @@ def _bold(rules: Iterable[str]) -> list[str]:
 # ---------- the command
 
 TABLE_NAME = "audit-mutations"
+TABLE: Final = Path(__file__).with_suffix(".json")
 
 
 def docs_folder() -> Path:
@@ -408,8 +406,7 @@ def docs_folder() -> Path:
 
 def committed_table() -> Table:
     """Return the table as committed."""
-    path = docs_folder() / f"{TABLE_NAME}.json"
-    return table_from_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return table_from_json(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
 def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) -> Table:
@@ -444,14 +441,12 @@ def main() -> int:
     parser.add_argument(
         "--trace", type=Path, help="test a recorded trace of a few thousand events instead of those of the table"
     )
-    parser.add_argument(
-        "--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and docs/{TABLE_NAME}.json"
-    )
+    parser.add_argument("--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and {TABLE.name}")
     arguments = parser.parse_args()
     bases = BASES if arguments.trace is None else (recorded_trace(arguments.trace),)
     table = detect_changes(bases, arguments.sample, arguments.seed)
     if arguments.write and arguments.trace is None:
-        files.write_text(docs_folder() / f"{TABLE_NAME}.json", table_to_json(table))
+        files.write_text(TABLE, table_to_json(table))
         files.write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(table))
     problems = [
         f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(table)

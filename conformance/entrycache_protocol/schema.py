@@ -70,6 +70,8 @@ def object_schema(kind: type[Any], **constant: str) -> dict[str, Any]:
     described: dict[str, Any] = {"type": "object", "properties": properties, "additionalProperties": False}
     if required:
         described["required"] = required
+    if not constant:
+        described["title"] = kind.__name__
     return described
 
 
@@ -144,6 +146,9 @@ def answer_schema(system: AnySystem) -> dict[str, Any]:
         {"errored": errored},
         {"broken": {"type": "object", "properties": {"message": text}, "required": ["message"]}},
     ]
+    definitions: dict[str, Any] = {}
+    for name, op in system.ops.items():
+        definitions[name] = _define_objects(system.wire.outcome_schema(op), definitions)
     return {
         "$schema": DIALECT,
         "title": f"An answer to a run of {system.name}",
@@ -156,5 +161,19 @@ def answer_schema(system: AnySystem) -> dict[str, Any]:
             }
             for kind in kinds
         ],
-        "$defs": {name: system.wire.outcome_schema(op) for name, op in system.ops.items()},
+        "$defs": definitions,
     }
+
+
+def _define_objects(schema: Any, definitions: dict[str, Any]) -> Any:
+    """Return a schema in which each object with a title is a reference to its definition."""
+    if isinstance(schema, list):
+        return [_define_objects(part, definitions) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {key: _define_objects(part, definitions) for key, part in schema.items()}
+    if "title" not in parts:
+        return parts
+    title = parts.pop("title")
+    assert definitions.setdefault(title, parts) == parts, f"two objects have the title {title}"
+    return {"$ref": f"#/$defs/{title}"}

@@ -34,6 +34,8 @@ $ entrycache policies TRACE --policy pip430 --out DIR  # a recorded trace; table
 $ entrycache policies FILE.oracleGeneral --policy lru  # requests that libCacheSim reads too; --write makes such a file
 ```
 
+A file of requests is called `NAME.oracleGeneral` or `NAME.oracleGeneral.bin`; zstd may have compressed it (`.zst`).
+
 The same requests go through the caches of Pulsar and through other replacement policies. An add offers an entry; a
 read is a hit or a storage read. Hits and misses count reads only. The other policies take every entry that is added
 or read, if it fits into the capacity at all; Pulsar's caches follow their rules. [Decisions](../decisions/league.md)

@@ -18,6 +18,7 @@ import numpy as np
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Request, Requests, collect_requests, number_requests
 from entrycache_protocol import errors, files
 from entrycache_simulate import driver, run
+from entrycache_trace import convert
 from entrycache_trace import pulsar_pip430_calls as calls
 from entrycache_trace.generators.generate import generate
 from entrycache_trace.generators.pulsar_pip430 import WORKLOADS
@@ -324,10 +325,55 @@ def zipf_requests(requests: int, seed: int = 1, alpha: float = 1.0) -> Requests:
 
 
 RECORD: Final = np.dtype([("time", "<u4"), ("id", "<u8"), ("size", "<u4"), ("next", "<i8")])
-SUFFIX: Final = ".oracleGeneral"
+FORMAT: Final = (
+    "NAME.oracleGeneral or NAME.oracleGeneral.bin, also with .zst: records of 24 bytes, little-endian "
+    "(u32 seconds, u64 id, u32 size, i64 next access)"
+)
+"""The description of the oracleGeneral format in errors."""
+
 MAX_SIZE: Final = (1 << 32) - 1
 MAX_RECORDS: Final = 200_000_000
 """The most requests of one file: about 16 GB of arrays."""
+
+
+def read_requests(path: Path) -> list[Requests]:
+    """Read the requests of a recorded trace, or of a file in the oracleGeneral format.
+
+    Raises:
+        UsageError: the path is neither, or it cannot be read.
+    """
+    if convert.is_oracle_general(path):
+        return [read_oracle_general(path)]
+    if path.is_file() and path.suffix not in {".jsonl", ".parquet"}:
+        raise errors.UsageError(f"{path}: no requests; expected the folder of a trace, or {FORMAT}")
+    return read_trace_requests(path)
+
+
+def _read_records(path: Path) -> Array:
+    """Read the records of a file, which may be compressed."""
+    try:
+        if path.suffix == convert.ZSTD_SUFFIX:
+            content = bytearray()
+            for chunk in convert.decompress(path):
+                content += chunk
+                _check_length(path, len(content))
+            length = len(content)
+        else:
+            length = path.stat().st_size
+            _check_length(path, length)
+        if length % RECORD.itemsize:
+            raise errors.UsageError(
+                f"{path}: {length} bytes are no whole number of records of {RECORD.itemsize}; cut short? "
+                f"Expected {FORMAT}"
+            )
+        return np.frombuffer(content, RECORD) if path.suffix == convert.ZSTD_SUFFIX else np.fromfile(path, RECORD)
+    except OSError as error:
+        raise errors.UsageError(f"{path}: {files.describe_os_error(error)}") from None
+
+
+def _check_length(path: Path, length: int) -> None:
+    if length // RECORD.itemsize > MAX_RECORDS:
+        raise errors.UsageError(f"{path}: {length // RECORD.itemsize} requests; expected {MAX_RECORDS} at most")
 
 
 def read_oracle_general(path: Path) -> Requests:
@@ -338,17 +384,7 @@ def read_oracle_general(path: Path) -> Requests:
     Raises:
         UsageError: the file is missing or empty, ends in half a record, has a size of 0, or a time that goes back.
     """
-    try:
-        length = path.stat().st_size
-        if length % RECORD.itemsize:
-            raise errors.UsageError(
-                f"{path}: {length} bytes are no whole number of records of {RECORD.itemsize}; cut short?"
-            )
-        if length // RECORD.itemsize > MAX_RECORDS:
-            raise errors.UsageError(f"{path}: {length // RECORD.itemsize} requests; expected {MAX_RECORDS} at most")
-        records = np.fromfile(path, RECORD)
-    except OSError as error:
-        raise errors.UsageError(f"{path}: {files.describe_os_error(error)}") from None
+    records = _read_records(path)
     if len(records) == 0:
         raise errors.UsageError(f"{path}: no request in it")
     empty = np.flatnonzero(records["size"] == 0)

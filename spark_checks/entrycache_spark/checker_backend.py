@@ -151,7 +151,7 @@ def _broker_facts(
     rules: Sequence[rule_files.RuleFile],
     applicable: Sequence[Set[str]],
 ) -> survey.BrokerFacts:
-    """Convert a checker result to the facts that the first SQL tier would collect.
+    """Convert a checker result to the facts that a survey in SQL would collect.
 
     `spoken` holds the rules that apply to each kind of events.
     """
@@ -184,7 +184,7 @@ def _broker_facts(
         own.opened,
         own.unread,
         applicability.checked,
-        {rule.id: rule.id in own.clean or rule.holds(own.sufficient_conditions) for rule in rules},
+        own.clean,
         applicability.inapplicable,
         applicability.unchecked,
         applicability.inconclusive,

@@ -52,15 +52,14 @@ def audit_folder(
     out: Path | None = None,
     *,
     spark_method: str | None = None,
-    witnesses: bool = True,
     max_live_slots: int = MAX_LIVE_SLOTS,
     progress: Callable[[str], None] = lambda text: None,
 ) -> results.AuditResult:
     """Audit a trace folder for some rules (default: all); write the violations into the folder `out` if given.
 
     `spark_method` is one of `SPARK_METHODS`. By default it is the checker if the tasks have numba, else DuckDB if the
-    tasks have it and see the files, else Spark's SQL. `witnesses=False` lets the windows decide everything.
-    `max_live_slots` bounds replay.
+    tasks have it and see the files, else Spark's SQL. `max_live_slots` bounds
+    replay.
 
     Raises:
         Interrupted: the audit was interrupted while an SQL backend looked for violations. It carries the result of the
@@ -81,7 +80,7 @@ def audit_folder(
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing_checked(chosen, metadata.system, rows)
     else:
-        trace = AuditInput(directory, parts, metadata, chosen, witnesses)
+        trace = AuditInput(directory, parts, metadata, chosen)
         try:
             with prefix_errors(str(directory)):
                 findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
@@ -126,7 +125,6 @@ class AuditInput(NamedTuple):
     parts: Sequence[Part]
     metadata: Metadata
     rules: Sequence[rule_files.RuleFile]
-    witnesses: bool
 
 
 def evaluate(
@@ -178,7 +176,7 @@ def _on_spark(
     spark = get_session(master, QUICK_JVM if is_local_master(master) and spark_method != "sql" else {})
     why = ""
     if spark_method != "sql":
-        question = AuditRequest(trace.metadata, tuple(trace.rules), trace.witnesses, spark_method)
+        question = AuditRequest(trace.metadata, tuple(trace.rules), spark_method)
         own = "the single-pass checker in tasks of Spark (the first run compiles it)"
         progress(own if uses_checker(question) else "DuckDB in tasks of Spark")
         try:
@@ -198,7 +196,7 @@ def _by_sql(backend: SqlBackend, trace: AuditInput, progress: Callable[[str], No
     from entrycache_spark.plan import evaluate_in_sql  # noqa: PLC0415
 
     try:
-        return evaluate_in_sql(backend, trace.metadata, trace.rules, progress, trace.witnesses)
+        return evaluate_in_sql(backend, trace.metadata, trace.rules, progress)
     finally:
         backend.close()
 
@@ -298,7 +296,7 @@ def audit_new_brokers(
     judged, evaluator = len(findings), ""
     for batch in _batch_brokers(unjudged, owned):
         progress(f"judged {judged} of {len(wanted)} brokers")
-        trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen, True)
+        trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen)
         with prefix_errors(str(directory)):
             new_findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
         for broker, own in new_findings.items():

@@ -1,9 +1,8 @@
-"""The plan of an audit in SQL: witnesses first, windows only where these prove nothing.
+"""An audit in SQL: the facts about each broker, then the window of each rule.
 
-`evaluate_in_sql` runs two tiers. The first (`survey`) is one aggregate over the trace. It proves a rule for a broker if
-its witness balances, or if its sufficient conditions hold. The second tier, `run_windows`, evaluates the window of
-each rule, and the conditions over shared views, for the brokers that remain. `Windows` defines the views of the second
-tier, and `WindowFindings` collects its rows as findings.
+`evaluate_in_sql` asks `survey` which events each rule applies to. `run_windows` then evaluates the window of each rule,
+and the conditions over shared views, for these brokers. `Windows` defines the views, and `WindowFindings` collects
+their rows as findings.
 """
 
 from collections import defaultdict
@@ -26,24 +25,14 @@ def evaluate_in_sql(
     metadata: Metadata,
     rules: Sequence[rule_files.RuleFile],
     progress: Progress = lambda text: None,
-    witnesses: bool = True,
 ) -> results.Findings:
-    """Evaluate the rules in both tiers; without `witnesses` the windows decide everything.
+    """Evaluate the rules.
 
     Raises:
-        Interrupted: the second tier was interrupted. It carries the findings of the rules decided by then.
+        Interrupted: the windows were interrupted. It carries the findings of the rules decided by then.
     """
-    progress("witnesses")
-    brokers = survey_brokers(backend, metadata, rules)
-    if witnesses:
-        withdraw_doubtful(backend, brokers, rules)
-    if witnesses and any(rule.sufficient is not None for rule in rules):
-        progress("sufficient_conditions")
-        Windows(backend, brokers, metadata).prove_sufficient([rule for rule in rules if rule.sufficient is not None])
-    if not witnesses:
-        for broker in brokers:
-            broker.proved.clear()
-    return run_windows(backend, brokers, metadata, rules, progress)
+    progress("survey")
+    return run_windows(backend, survey_brokers(backend, metadata, rules), metadata, rules, progress)
 
 
 def unproved_brokers(
@@ -60,7 +49,7 @@ def unproved_brokers(
             for broker in brokers
             if (broker.checked[rule.id] or rule.id == chain)
             and rule.id not in broker.inapplicable
-            and not broker.proved.get(rule.id, False)
+            and rule.id not in broker.proved
         ]
         for rule in rules
     }
@@ -73,7 +62,7 @@ def run_windows(
     rules: Sequence[rule_files.RuleFile],
     progress: Progress = lambda text: None,
 ) -> results.Findings:
-    """Run the second tier over the brokers for which a rule is not proved.
+    """Run the windows over the brokers for which a rule is not proved.
 
     Raises:
         Interrupted: see `evaluate_in_sql`.
@@ -104,19 +93,6 @@ def run_windows(
             for rule, _ in over:
                 pending[rule.id].discard(view)
     return findings.findings_for(rules)
-
-
-def withdraw_doubtful(
-    backend: rule_files.SqlBackend, brokers: Sequence[BrokerFacts], rules: Sequence[rule_files.RuleFile]
-) -> None:
-    """Withdraw proofs by balanced sums for the brokers that the `unless` queries return."""
-    for query in dict.fromkeys(rule.unless for rule in rules if rule.unless is not None):
-        own = [rule for rule in rules if rule.unless == query]
-        if any(broker.proved[rule.id] and broker.checked[rule.id] for broker in brokers for rule in own):
-            doubtful = {name for (name,) in backend.rows(f"select distinct broker from (\n{query}\n) as doubtful")}
-            for broker in brokers:
-                if broker.name in doubtful:
-                    broker.proved.update(dict.fromkeys((rule.id for rule in own), False))
 
 
 class WindowFindings:
@@ -208,7 +184,7 @@ def first_rows(backend: rule_files.SqlBackend, query: str, order: str) -> tuple[
 
 
 class Windows:
-    """The second tier over some brokers at a time; the view `events` holds their rows."""
+    """The windows over some brokers at a time; the view `events` holds their rows."""
 
     def __init__(self, backend: rule_files.SqlBackend, brokers: Sequence[BrokerFacts], metadata: Metadata) -> None:
         self._backend = backend
@@ -231,25 +207,6 @@ class Windows:
             "events",
             f"select *, {self._island} as island from marked where broker in (select broker from brokers)",
         )
-
-    def prove_sufficient(self, rules: Sequence[rule_files.RuleFile]) -> None:
-        """Mark rules as proved by sufficient conditions, for brokers that begin empty and have no gap."""
-        complete = [
-            broker
-            for broker in self._brokers
-            if broker.starts
-            and not broker.opened
-            and not broker.gapped
-            and any(broker.checked[rule.id] for rule in rules)
-        ]
-        if not complete:
-            return
-        self.open(complete)
-        self._backend.define("sufficient", rule_files.shared_view(self._system, "sufficient"))
-        columns = ", ".join(f"coalesce({rule.sufficient}, false)" for rule in rules)
-        by_name = {broker.name: broker for broker in complete}
-        for name, *proofs in self._backend.rows(f"select broker, {columns} from sufficient"):
-            by_name[name].proved.update(zip((rule.id for rule in rules), proofs, strict=True))
 
     def _define(self, view: str) -> None:
         """Define `over_VIEW` for a view, and for the views that it uses."""

@@ -1,12 +1,11 @@
-"""The first tier of an audit in SQL: one aggregate over the trace that proves most rules.
+"""The facts about each broker of a trace, from one aggregate.
 
-`define_marked` defines the view `marked`: each event with its effective settings. `survey_brokers` sums up the
-witnesses of all rules in a single scan, and returns `BrokerFacts` for each broker: its extent, its gaps, the events
-that each rule applies to, and the rules that are proved. Where events lack a value that a rule needs,
-`count_applicable` counts again without these events.
+`define_marked` defines the view `marked`: each event with its effective settings. `survey_brokers` returns
+`BrokerFacts` for each broker: its extent, its gaps, and the events that each rule applies to. Where events lack a value
+that a rule needs, `count_applicable` counts again without these events.
 """
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -14,18 +13,7 @@ from entrycache_protocol.errors import UsageError
 from entrycache_spark.common import rule_files, system
 from entrycache_trace.files import Metadata, duplicate_message
 
-_CHAIN: Final = rule_files.RuleFile(
-    "CHAIN",
-    "false",
-    None,
-    "token(seq, 0) - token(seq - 1, 0)",
-    "token(last_seq, 0) - token(first_seq - 1, 0)",
-    None,
-    (),
-)
-"""A witness that proves that no (broker, seq) is missing or doubled, for systems without such a rule."""
-
-_QUEUE_FACTS: Final = ("unnumbered", "unlinked", "dead_at_end")
+_QUEUE_FACTS: Final = ("unnumbered", "unlinked")
 """Facts that are 0 for a cache without a removal queue."""
 
 _FEW_CONFIGS: Final = 8
@@ -38,27 +26,28 @@ _ALL_SEQS: Final = 1 << 62
 MAX_CONFIGS: Final = 100_000
 """The maximum number of CONFIG events in a trace; each becomes a row of settings."""
 
-# Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace.
+# Sums, counts and numbers only: a string in an aggregate would make Spark sort the whole trace. `links` equals `ends`
+# if each seq from the first to the last is there once.
 _FACTS: Final = {
     "row_count": "count(*)",
     "first_seq": "min(seq)",
     "last_seq": "max(seq)",
     "config_seq": "min(case when op = 'CONFIG' then seq end)",
     "end_seq": "max(case when op = 'END' then seq end)",
-    "last_bytes": "max_by(bytes_after, seq)",
+    "links": "sum(token(seq, 0) - token(seq - 1, 0))",
+    "ends": "token(max(seq), 0) - token(min(seq) - 1, 0)",
     "open_bytes": "coalesce(sum(case when op = 'SNAPSHOT' and cause = 'OPEN' then size_bytes end), 0)",
     "unnumbered": """count_if(
         (op in ('INSERT', 'REQUEUE') and tail_no is null)
         or (op in ('EVICT', 'REQUEUE', 'TOMBSTONE') and (ticket is null or head_no is null)))""",
     "unlinked": "count_if(op = 'REMOVE' and ticket is not null)",
-    "dead_at_end": "count_if(op = 'SNAPSHOT' and cause = 'END' and life is null)",
     "opening": "count_if(op = 'SNAPSHOT' and cause = 'OPEN')",
     "unread": "count_if(op = 'CONFIG' and not coalesce(readable, false))",
 }
 
 
 class BrokerFacts(NamedTuple):
-    """The facts about a broker's rows from one scan, and the rules whose witnesses prove them."""
+    """The facts about a broker's rows from one scan, and the rules that a single-pass checker has proved."""
 
     name: str
     row_count: int
@@ -73,7 +62,7 @@ class BrokerFacts(NamedTuple):
     opened: bool
     unread: bool
     checked: dict[str, int]
-    proved: dict[str, bool]
+    proved: Set[str] = frozenset()
     inapplicable: frozenset[str] = frozenset()
     unchecked: Mapping[str, Sequence[str]] = MappingProxyType({})
     inconclusive: Mapping[str, Sequence[str]] = MappingProxyType({})
@@ -142,83 +131,42 @@ def define_marked(backend: rule_files.SqlBackend, metadata: Metadata) -> frozens
 def survey_brokers(
     backend: rule_files.SqlBackend, metadata: Metadata, rules: Sequence[rule_files.RuleFile]
 ) -> tuple[BrokerFacts, ...]:
-    """Run the first tier: a single aggregate over the trace.
+    """Return the facts about each broker, by a single aggregate over the trace.
 
     Raises:
         UsageError: the trace holds events of another system or without their cache, or an event twice.
     """
     parts = system.audited_system(metadata.system)
-    chain = next((rule for rule in rule_files.all_rules(metadata.system) if rule.id == parts.chain), _CHAIN)
-    proving = {rule.id: rule for rule in (*rules, chain) if rule.witness is not None}
-    summed = list({(rule.witness, rule.balance): rule for rule in proving.values()}.values())
-    chained = next(rule for rule in summed if rule.witness == chain.witness)
     facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
     untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
     facts["foreign_seq"] = f"min(case when {system.foreign_events_sql(metadata.system)} then seq end)"
     facts["nameless_seq"] = f"min(case when {system.nameless_events_sql(metadata.system)} then seq end)"
-    inner = [f"{expression} as {name}" for name, expression in facts.items()]
-    inner += [f"count_if({rule.checked}) as c_{rule.column}" for rule in rules]
-    inner += [f"sum({rule.witness}) as w_{rule.column}" for rule in summed]
-    balances = [f"w_{rule.column} - ({_without_dead(rule.balance)}) as d_{rule.column}" for rule in summed]
-    outer = ["broker", *facts, *(f"c_{rule.column}" for rule in rules), *balances]
-    sums = backend.rows(
-        f"select {', '.join(outer)} from (select broker, {', '.join(inner)} from marked group by broker) as sums"
-    )
-    rows = [dict(zip(["broker", *facts, *_names(rules, summed)], row, strict=True)) for row in sums]
+    facts |= {f"c_{rule.column}": f"count_if({rule.checked})" for rule in rules}
+    selected = ", ".join(f"{expression} as {name}" for name, expression in facts.items())
+    sums = backend.rows(f"select broker, {selected} from marked group by broker")
+    rows = [dict(zip(["broker", *facts], row, strict=True)) for row in sums]
     _refuse_foreign_events(backend, [(row["broker"], row["foreign_seq"]) for row in rows], metadata.system)
     _refuse_nameless_events(backend, [(row["broker"], row["nameless_seq"]) for row in rows])
-    dead = _dead_tokens(backend) if any(row["dead_at_end"] for row in rows) else {}
-    suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row[f"d_{chained.column}"] != 0]
+    suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row["links"] != row["ends"]]
     if suspects:
         _refuse_duplicates(backend, suspects)
-    found_brokers = [_broker_facts(row, dead, rules, summed, metadata) for row in rows]
+    brokers = [_broker_facts(row, rules, metadata) for row in rows]
     applicability = count_applicable(backend, rules, [row["broker"] for row in rows if row["lacking"]])
-    found_brokers = [
+    brokers = [
         broker._replace(**applicability[broker.name]._asdict()) if broker.name in applicability else broker
-        for broker in found_brokers
+        for broker in brokers
     ]
-    return tuple(sorted(found_brokers, key=lambda broker: broker.name))
+    return tuple(sorted(brokers, key=lambda broker: broker.name))
 
 
 def _span(row: dict[str, Any]) -> int:
     return int(row["last_seq"] - row["first_seq"] + 1)
 
 
-def _names(rules: Sequence[rule_files.RuleFile], summed: Sequence[rule_files.RuleFile]) -> list[str]:
-    return [*(f"c_{rule.column}" for rule in rules), *(f"d_{rule.column}" for rule in summed)]
-
-
-def _without_dead(balance: str) -> str:
-    return "0" if balance == "dead_tokens" else balance
-
-
-def _dead_tokens(backend: rule_files.SqlBackend) -> dict[str, int]:
-    """Return the tokens of the entries whose slots are dead at the end; their snapshot rows do not name them."""
-    query = """
-        with dead as (
-          select broker, tail_no from marked where op = 'SNAPSHOT' and cause = 'END' and life is null
-        )
-        select /*+ BROADCAST(dead) */ m.broker, sum(token(m.life, m.tail_no))
-        from marked m join dead on m.broker = dead.broker and m.tail_no = dead.tail_no
-        where m.op in ('INSERT', 'REQUEUE') or (m.op = 'SNAPSHOT' and m.cause = 'OPEN' and m.life is not null)
-        group by m.broker
-    """
-    return {broker: int(tokens or 0) for broker, tokens in backend.rows(query)}
-
-
-def _broker_facts(
-    row: dict[str, Any],
-    dead: dict[str, int],
-    rules: Sequence[rule_files.RuleFile],
-    summed: Sequence[rule_files.RuleFile],
-    metadata: Metadata,
-) -> BrokerFacts:
-    name = row["broker"]
-    sums = {rule.witness: _balances(row[f"d_{rule.column}"], rule, dead.get(name, 0)) for rule in summed}
-    proved = {rule.id: sums[rule.witness] for rule in rules if rule.witness is not None}
+def _broker_facts(row: dict[str, Any], rules: Sequence[rule_files.RuleFile], metadata: Metadata) -> BrokerFacts:
     return BrokerFacts(
-        name,
+        row["broker"],
         row["row_count"],
         row["first_seq"],
         row["last_seq"],
@@ -231,12 +179,7 @@ def _broker_facts(
         row["opening"] > 0,
         row["unread"] > 0,
         {rule.id: row[f"c_{rule.column}"] for rule in rules},
-        proved,
     )
-
-
-def _balances(difference: int | None, rule: rule_files.RuleFile, dead_tokens: int) -> bool:
-    return difference is not None and int(difference) == (dead_tokens if rule.balance == "dead_tokens" else 0)
 
 
 def _refuse_foreign_events(
@@ -261,7 +204,7 @@ def _refuse_nameless_events(backend: rule_files.SqlBackend, first_seqs: Sequence
 
 
 def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -> None:
-    """Count the events where sums do not prove that each seq is there once.
+    """Count the events of brokers that may hold a seq twice.
 
     Raises:
         UsageError: an event is there twice.

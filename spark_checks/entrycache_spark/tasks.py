@@ -102,7 +102,6 @@ class AuditRequest:
 
     metadata: Metadata
     rules: tuple[rule_files.RuleFile, ...]
-    witnesses: bool
     backend: str | None = None
     """`CHECKER` or `DUCKDB`; None uses the checker if numba is installed where the task runs."""
 
@@ -213,7 +212,7 @@ def _evaluate_group(group: TaskGroup, question: AuditRequest) -> tuple[results.F
         ), CHECKER
     backend = DuckDbBackend(group.parts, group.threads, audited.columns, memory)
     try:
-        return evaluate_in_sql(backend, question.metadata, question.rules, witnesses=question.witnesses), DUCKDB
+        return evaluate_in_sql(backend, question.metadata, question.rules), DUCKDB
     finally:
         backend.close()
 
@@ -224,7 +223,7 @@ def uses_checker(question: AuditRequest) -> bool:
     Raises:
         MissingPrerequisite: the checker was requested, and numba is missing.
     """
-    if question.backend == DUCKDB or not question.witnesses:
+    if question.backend == DUCKDB:
         return False
     if question.backend == CHECKER:
         require_numba("the single-pass checker", "spark")
@@ -297,7 +296,6 @@ def audit(
     *,
     threads: int = 1,
     memory_mib: int = MEMORY_MIB,
-    witnesses: bool = True,
 ) -> DataFrame:
     """Return a DataFrame with the verdict of each broker and rule, evaluated lazily.
 
@@ -317,7 +315,7 @@ def audit(
         raise errors.UsageError(f"no trace check for system {metadata.system!r} yet")
     parts = system.AUDITED[metadata.system]
     chosen = rule_files.select_rules(tuple(rules), metadata.system)
-    run = frame_task(AuditRequest(metadata, chosen, witnesses), parts.columns, threads, memory_mib)
+    run = frame_task(AuditRequest(metadata, chosen), parts.columns, threads, memory_mib)
     return _needed_columns(trace, parts).repartition("broker").mapInArrow(run, RESULT_SCHEMA_SQL)
 
 

@@ -2,13 +2,17 @@
 
 A recorder in a broker writes a folder of JSON Lines parts. Arrow reads them in C++, some megabytes at a time, because a
 part of a busy broker has millions of rows. Columns outside the schema are ignored, and so is a last line that was cut
-because the broker was killed. `convert` picks the direction by what it is given.
+because the broker was killed. `convert` picks the direction by what it is given. A file of JSON Lines may be compressed
+with zstd (`.zst`). `is_oracle_general` recognises the files of requests that `entrycache policies` reads.
 """
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import pyarrow as pa
@@ -35,7 +39,34 @@ from entrycache_trace.files import (
 
 def metadata_path(jsonl: Path) -> Path:
     """Return the path of the metadata of a JSON Lines trace, which is beside it and named after it."""
-    return jsonl.with_name(jsonl.stem + METADATA_NAME)
+    plain = jsonl.with_suffix("") if jsonl.suffix == ZSTD_SUFFIX else jsonl
+    return plain.with_name(plain.stem + METADATA_NAME)
+
+
+ZSTD_SUFFIX: Final = ".zst"
+CHUNK_BYTES: Final = 1 << 20
+ORACLE_GENERAL: Final = re.compile(r".+\.oracleGeneral(Bin)?(\.[\w-]+)*", re.IGNORECASE)
+"""Names of libCacheSim's files of requests, such as `w1.oracleGeneral.bin.zst` or `c.oracleGeneral.sample10`."""
+
+
+def is_oracle_general(path: Path) -> bool:
+    """Return whether a path has the name of a file of requests in the oracleGeneral format."""
+    return ORACLE_GENERAL.fullmatch(path.name) is not None and not path.is_dir()
+
+
+def decompress(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file that zstd compressed, some bytes at a time.
+
+    Raises:
+        UsageError: the file cannot be read or is not what zstd writes.
+    """
+    files.check_regular_file(path, "the compressed file")
+    try:
+        with pa.input_stream(str(path), compression="zstd") as stream:
+            while chunk := stream.read(CHUNK_BYTES):
+                yield chunk
+    except (pa.ArrowException, OSError) as error:
+        raise errors.UsageError(f"{path}: cannot be read as zstd ({parquet.first_line(error)})") from None
 
 
 def to_jsonl(directory: Path, jsonl: Path) -> int:
@@ -56,13 +87,32 @@ def to_parquet(jsonl: Path, directory: Path) -> int:
     metadata = Metadata(source=jsonl.name)
     if metadata_file.exists():
         metadata = read_metadata_file(metadata_file)
-    return write_rows(directory, metadata, read_jsonl(jsonl))
+    if jsonl.suffix != ZSTD_SUFFIX:
+        return write_rows(directory, metadata, read_jsonl(jsonl))
+    with TemporaryDirectory() as temporary:
+        plain = Path(temporary, jsonl.stem)
+        with plain.open("wb") as lines:
+            lines.writelines(decompress(jsonl))
+        return write_rows(directory, metadata, read_jsonl(plain))
 
 
 def convert(source: Path, target: Path) -> int:
-    """Write a trace folder as JSON Lines, or a file or a recorder's folder as Parquet; return the number of events."""
+    """Write a trace folder as JSON Lines, or a file or a recorder's folder as Parquet; return the number of events.
+
+    Raises:
+        UsageError: the source is no trace, or the target cannot be written.
+    """
     if source.is_dir():
-        return convert_recording(source, target) if is_recorder_folder(source) else to_jsonl(source, target)
+        if is_recorder_folder(source):
+            return convert_recording(source, target)
+        if target.suffix == ZSTD_SUFFIX:
+            raise errors.UsageError(f"{target}: JSON Lines are written plain; expected a name without {ZSTD_SUFFIX}")
+        return to_jsonl(source, target)
+    if is_oracle_general(source):
+        raise errors.UsageError(
+            f"{source}: oracleGeneral has requests and no events of a cache; expected JSON Lines (.jsonl, .jsonl.zst) "
+            f"or the folder of a trace. To replay the requests: entrycache policies {shlex.quote(str(source))}"
+        )
     return to_parquet(source, target)
 
 

@@ -13,8 +13,6 @@ from entrycache_dev.audit_bench import (
     BY_COLUMN,
     BY_OP,
     THREADS,
-    WINDOWS,
-    WITNESSES,
     AuditNumbers,
     AuditProfile,
     Cost,
@@ -27,7 +25,7 @@ from entrycache_dev.audit_bench_page import draw_audit_costs, profile_page, rend
 from entrycache_dev.commands import main
 from entrycache_trace.generators.generate import generate
 
-EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, THREADS: 1.5, WITNESSES: 0.5, WINDOWS: 4.0}
+EACH = {BY_OP: 0.3, BY_COLUMN: 1.0, AUDIT: 2.0, ALONE: 1.0, THREADS: 1.5}
 
 
 def run(events: int, brokers: int, way: str, each: float) -> Run:
@@ -44,7 +42,7 @@ def of(giant: float = 2.0, longer: float = 2.0) -> list[Run]:
 def test_ratios_are_held_to_their_targets() -> None:
     assert not [item.what for item in judge_runs(of(), 2) if item.missed]
     rates = {item.what: item.value for item in judge_runs(of(), 2) if "events a second" in item.what}
-    assert rates["1.0 M events, one broker: DuckDB, witnesses alone, events a second"] == pytest.approx(4_000_000)
+    assert rates["1.0 M events, one broker: audit, events a second"] == pytest.approx(1_000_000)
     slow = [item.what for item in judge_runs(of(giant=6.0, longer=6.0), 2) if item.missed]
     assert any("one giant broker, times many" in what for what in slow)
     assert any("times DuckDB alone" in what for what in slow)
@@ -67,9 +65,9 @@ def test_the_page_shows_every_way(tmp_path: Path) -> None:
 
 def test_a_profile_reports_each_query_of_an_audit(tmp_path: Path) -> None:
     generate("tail-fanout", 300, 1, tmp_path / "trace")
-    questions = profile_audit(tmp_path / "trace", "local", "local[1]", False)
+    questions = profile_audit(tmp_path / "trace", "local", "local[1]")
     about = {question.about for question in questions}
-    assert {"witnesses", "R-EVICT-8", "ordered", "placed"} <= about
+    assert {"survey", "R-EVICT-8", "ordered", "placed"} <= about
     assert all(question.cpu_seconds >= 0 for question in questions)
     text = profile_page(
         AuditProfile(300, 300, "local[1]", tuple(questions), (questions[0]._replace(method_bytes=9_000),))

@@ -58,6 +58,33 @@ def test_a_file_that_sets_nothing_gives_the_defaults(tmp_path: Path) -> None:
     assert {line.line for line in effective.lines} == {None, 9}
 
 
+def test_5_0_computes_the_limit_of_reads_in_flight(tmp_path: Path) -> None:
+    assert status_of(read(tmp_path, "", "5.0"), pulsar_table.IN_FLIGHT)[1] == 614
+    assert status_of(read(tmp_path, "", "5.0", 16), pulsar_table.IN_FLIGHT)[1] == 5
+    large_reads = read(tmp_path, f"{pulsar_table.READ_BYTES_MAX}={1 << 30}", "5.0")
+    assert status_of(large_reads, pulsar_table.IN_FLIGHT)[1] == 1024
+
+
+@pytest.mark.parametrize(
+    ("text", "era", "limits_mb"),
+    [
+        ("", "5.0", None),
+        ("", "4.0", None),
+        (f"{pulsar_table.CACHE_SIZE}=40960", "5.0", 40960 + 614 + 2048),
+        (f"{pulsar_table.CACHE_SIZE}=2049", "4.2", 2049 + 2048),
+        (f"{pulsar_table.CACHE_SIZE}=2049\n{pulsar_table.PUBLISH_BUFFER}=-1", "4.2", None),
+        (f"{pulsar_table.PUBLISH_BUFFER}=4096", "4.2", 819 + 4096),
+        (f"{pulsar_table.CACHE_SIZE}=0\n{pulsar_table.IN_FLIGHT}=2049", "5.0", 2049 + 2048),
+    ],
+)
+def test_limits_above_the_direct_memory_give_a_warning(
+    tmp_path: Path, text: str, era: str, limits_mb: int | None
+) -> None:
+    warnings = read(tmp_path, text, era).memory.warnings()
+    assert len(warnings) == (limits_mb is not None)
+    assert all(f"may take {limits_mb} MB, but the direct memory has 4096 MB" in warning for warning in warnings)
+
+
 def test_the_limit_follows_the_direct_memory(tmp_path: Path) -> None:
     assert read(tmp_path, "", memory_mb=100).config["max_size_bytes"] == 64 << 20
     assert read(tmp_path, "", memory_mb=1001).config["max_size_bytes"] == 200 << 20

@@ -97,6 +97,74 @@ def test_a_wrong_file_is_one_line(text: str, said: str, tmp_path: Path) -> None:
     assert len(output.strip().splitlines()) == 1
 
 
+APPLICATION_YML: Final = """\
+spring:
+  application: {name: orders}
+  kafka:
+    properties: {num.stream.threads: 9, cache.max.bytes.buffering: 7}
+    streams:
+      state-store-cache-max-size: 10MB
+      properties:
+        num.stream.threads: 4
+        "[commit.interval.ms]": 100
+"""
+
+
+def test_a_spring_boot_file_is_read_as_spring_reads_it(tmp_path: Path) -> None:
+    yml = tmp_path / "application.yml"
+    yml.write_text(APPLICATION_YML)
+    got = numbers("--config", str(yml))
+    assert (got["total_bytes"], got["total_from"]) == (10 << 20, "statestore.cache.max.bytes, application.yml line 6")
+    assert (got["threads"], got["threads_from"]) == (4, "num.stream.threads, application.yml line 8")
+    assert got["notes"] == []
+    yml.write_text(
+        APPLICATION_YML
+        + '        "[statestore.cache.max.bytes]": 400\n---\n'
+        + """\
+spring.config.activate.on-profile: test
+spring.kafka.streams.properties.num.stream.threads: 1
+"""
+    )
+    got = numbers("--config", str(yml))
+    assert got["thread_bytes"] == 100
+    assert "the document for the profile test (line 12) was not read" in got["notes"][0]
+    properties = tmp_path / "application.properties"
+    properties.write_text("""\
+spring.kafka.streams.stateStoreCacheMaxSize=800
+spring.kafka.streams.properties.num.stream.threads=2
+num.stream.threads=5
+""")
+    assert numbers("--config", str(properties))["thread_bytes"] == 400
+
+
+@pytest.mark.parametrize("name", ["application.yml", "application.properties"])
+def test_a_file_without_a_setting_of_the_cache_is_said(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("server.port: 8080\n")
+    code, output = share("--config", str(tmp_path / name))
+    assert code == 0
+    assert f"{name}: no setting was recognised; expected statestore.cache.max.bytes" in output
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("a.yml", "a: [1\n", "no YAML"),
+        ("a.yml", "spring.kafka.streams.state-store-cache-max-size: 10 apples", "line 1: spring.kafka.streams"),
+        (
+            "a.yml",
+            "spring.kafka.streams.properties.num.stream.threads: ${N:4}",
+            "line 1: num.stream.threads is '${N:4}'",
+        ),
+        ("a.yml", "a: &a {a: *a}\n", "too many values"),
+        ("a.properties", "spring.config.activate.on-profile=test\n", "a document for a profile, which is not read"),
+    ],
+)
+def test_a_wrong_spring_boot_file_is_one_line(name: str, text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    code, output = share("--config", str(tmp_path / name))
+    assert (code, said in output, len(output.strip().splitlines())) == (2, True, 1), output
+
+
 def test_what_cannot_be_is_refused() -> None:
     assert share("--total", "-1")[0] == 2
     assert share("--stores", "0")[0] == 2

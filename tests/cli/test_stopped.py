@@ -7,7 +7,6 @@ import json
 import multiprocessing
 import signal
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +203,6 @@ def test_an_audit_reports_the_rules_that_were_decided_and_writes_nothing(
 ) -> None:
     trace, out = str(tmp_path / "trace"), tmp_path / "out"
     assert run(capsys, "trace", "generate", "tail-fanout", "--events", "200", "--out", trace)[0] == 0
-    monkeypatch.setattr(folders, "audit_folder", partial(folders.audit_folder, witnesses=False))
     argv = ("audit", trace, "--engine", "local", "--out", str(out), "--json")
     every = json.loads(run(capsys, *argv)[1])["rules"]
     (out / folders.VIOLATIONS_NAME).unlink()

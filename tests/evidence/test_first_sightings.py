@@ -67,5 +67,5 @@ def test_the_command_writes_where_each_fault_shows(
 def test_outside_of_a_source_checkout_nothing_is_committed_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkout, "locate_checkout", lambda: None)
     assert evidence.load_first_sightings() == {}
-    with pytest.raises(FileNotFoundError, match=r"docs/soonest\.json is written in a source checkout only"):
+    with pytest.raises(FileNotFoundError, match=r"soonest\.json is written in a source checkout only"):
         evidence.write_first_sightings({Rule.STATE_1: "one"})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import re
 import struct
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from entrycache_league.policies import POLICIES, BrokerSettings, ReplayOutput
@@ -14,6 +16,7 @@ from entrycache_league.requests import READ
 from entrycache_league.sources import (
     WorkloadShape,
     read_oracle_general,
+    read_requests,
     shape_requests,
     write_oracle_general,
     zipf_requests,
@@ -47,6 +50,29 @@ def test_a_written_file_is_read_again(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.numbers, requests.numbers)
     np.testing.assert_array_equal(again.sizes, requests.sizes)
     assert set(again.kinds) == {READ}
+
+
+@pytest.mark.parametrize("name", ["x.oracleGeneral.bin", "x.oracleGeneral.zst", "x.oracleGeneral.sample10.bin.zst"])
+def test_files_are_read_under_the_names_that_they_have(name: str, tmp_path: Path) -> None:
+    data = struct.pack(RECORD, 1, 2, 3, 1) + struct.pack(RECORD, 2, 2, 3, -1)
+    (tmp_path / name).write_bytes(pa.compress(data, "zstd", asbytes=True) if name.endswith(".zst") else data)
+    (requests,) = read_requests(tmp_path / name)
+    assert list(requests.numbers) == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("x.csv", "expected the folder of a trace, or NAME.oracleGeneral or NAME.oracleGeneral.bin, also with .zst"),
+        ("x.oracleGeneralOpNS", "expected the folder of a trace, or NAME.oracleGeneral"),
+        ("x.oracleGeneral.bin.zst", "cannot be read as zstd"),
+        ("x.oracleGeneral.bin", "records of 24 bytes, little-endian"),
+    ],
+)
+def test_another_format_is_refused_with_the_expected_one(name: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"1,2,3")
+    with pytest.raises(UsageError, match=re.escape(message)):
+        read_requests(tmp_path / name)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_evidence.core.rule_registry import load_linked_rules
 from tests.support import ROOT
 from tests.support.pages import play
 
@@ -59,9 +60,11 @@ def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, 
 
 
 def test_the_wheel_knows_the_rules_and_the_seeded_faults(installed: Path, tmp_path: Path) -> None:
-    done = run(installed, "rules", "R-EVICT-8", cwd=tmp_path)
+    done = run(installed, "rules", "R-EVICT-8", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "in order" in done.stdout
+    (rule,) = json.loads(done.stdout)["rules"]
+    assert rule == load_linked_rules("R-EVICT-8")[0]
+    assert all(rule[name] for name in ("tests", "evidence", "trace_checks"))
     done = run(installed, "faults", "--json", cwd=tmp_path)
     assert len(json.loads(done.stdout)["exhibits"]) >= 10
 
@@ -84,7 +87,7 @@ def test_a_command_without_its_extra_still_says_what_it_is_for(installed: Path, 
 def test_the_line_that_is_advised_works(installed: Path, tmp_path: Path) -> None:
     advised = run(installed, "policies", cwd=tmp_path).stderr.partition(": uv ")[2].strip()
     subprocess.run([UV, *shlex.split(advised)], check=True)
-    assert "extra bench" not in run(installed, "doctor", cwd=tmp_path).stdout
+    assert "extra league" not in run(installed, "doctor", cwd=tmp_path).stdout
     done = run(installed, "doctor", "--json", cwd=tmp_path)
     assert json.loads(done.stdout)["found"]["cachetools"] is not None
 

@@ -28,7 +28,6 @@ def spark_session() -> Iterator[object]:
 
 WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
     "local": lambda path: audit_folder(path, "local"),
-    "local windows": lambda path: audit_folder(path, "local", witnesses=False),
     "replay": lambda path: audit_folder(path, "replay"),
 }
 
@@ -38,7 +37,6 @@ def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
         "spark": lambda path: audit_folder(path, "spark"),
         "spark sql": lambda path: audit_folder(path, "spark", spark_method="sql"),
-        "spark windows": lambda path: audit_folder(path, "spark", spark_method="sql", witnesses=False),
         **WITHOUT_SPARK,
     }
 
@@ -62,4 +60,4 @@ def engines(request: pytest.FixtureRequest) -> Mapping[str, Evaluator]:
     if request.param == "without Spark":
         return WITHOUT_SPARK
     evaluators_by_name: dict[str, Evaluator] = request.getfixturevalue("evaluators")
-    return {name: evaluate for name, evaluate in evaluators_by_name.items() if name != "spark windows"}
+    return evaluators_by_name

@@ -282,9 +282,9 @@ def test_without_numba_duckdb_evaluates_and_reports_it(tmp_path: Path, monkeypat
     assert evaluate_by_task(trace) == (wanted, "DuckDB in tasks of Spark")
     assert (
         "numba"
-        in evaluate_group(TaskGroup(list_parts(trace), 1, 512), AuditRequest(Metadata(), all_rules(), True, CHECKER))[
-            0
-        ]["refused"]
+        in evaluate_group(TaskGroup(list_parts(trace), 1, 512), AuditRequest(Metadata(), all_rules(), CHECKER))[0][
+            "refused"
+        ]
     )
     with pytest.raises(MissingPrerequisite, match="numba"):
-        wants_checker(AuditRequest(Metadata(), all_rules(), True, CHECKER))
+        wants_checker(AuditRequest(Metadata(), all_rules(), CHECKER))

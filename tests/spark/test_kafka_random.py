@@ -60,7 +60,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     random.Random(FIRST).shuffle(rows)
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
     results = {name: evaluate(trace) for name, evaluate in engines.items()}
-    wanted = results["local windows"]
+    wanted = results["local"]
     assert len(by_broker(wanted.violations)) >= TRACES // 4
     for name, result in results.items():
         assert not differences(result, wanted), name
@@ -94,17 +94,13 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("backend", ["local", pytest.param("spark", marks=pytest.mark.long)])
-def test_sufficient_conditions_prove_an_honest_trace(tmp_path: Path, backend: str, spark_session: object) -> None:
+def test_a_wrong_size_in_an_honest_trace_is_named(tmp_path: Path, backend: str, spark_session: object) -> None:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
-    said: list[str] = []
     spark_method = "sql" if backend == "spark" else None
-    result = audit_folder(tmp_path / "honest", backend, spark_method=spark_method, progress=said.append)
+    result = audit_folder(tmp_path / "honest", backend, spark_method=spark_method)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
-    assert "sufficient_conditions" in said
-    assert not any("windows over" in text or "conditions over" in text for text in said)
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1
     trace = plant.write(tmp_path / "wrong", rows, system=STREAMS)
-    wrong = audit_folder(trace, backend, spark_method=spark_method, progress=said.append)
+    wrong = audit_folder(trace, backend, spark_method=spark_method)
     assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]
-    assert any("conditions over" in text for text in said)

@@ -64,8 +64,6 @@ def test_every_engine_judges_the_scenarios(
     rows, wanted = record_scenarios()
     trace = plant.write(tmp_path / "trace", rows, system=STREAMS)
     for name, evaluate in evaluators.items():
-        if name == "spark windows":
-            continue  # most rules have no witness, so Spark reaches its windows all the same
         result = evaluate(trace)
         reported = found_in(result)
         assert reported == wanted, (name, sorted(reported - wanted), sorted(wanted - reported))

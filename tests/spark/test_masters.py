@@ -129,7 +129,7 @@ def test_a_relative_path_is_absolute_where_a_task_reads_it(trace: Path, monkeypa
 
     monkeypatch.setattr(tasks, "group_task", group)
     spark = SimpleNamespace(conf={"spark.master": "local[1]"})
-    request = tasks.AuditRequest(None, (), witnesses=True)  # type: ignore[arg-type]
+    request = tasks.AuditRequest(None, ())  # type: ignore[arg-type]
     with pytest.raises(KeyError):
         tasks.evaluate_in_tasks(spark, list_parts(Path(trace.name)), request)  # type: ignore[arg-type]
     assert paths

@@ -17,7 +17,6 @@ from tests.support.traces import plant
 
 ENGINES: Final[Mapping[str, Callable[[Path], AuditResult]]] = {
     "local": lambda path: audit_folder(path, "local"),
-    "windows": lambda path: audit_folder(path, "local", witnesses=False),
     "replay": lambda path: audit_folder(path, "replay"),
 }
 KAFKA: Final = "kafka-streams"

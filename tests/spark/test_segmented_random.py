@@ -29,7 +29,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     random.Random(FIRST).shuffle(rows)
     trace = plant.write(tmp_path / "trace", rows, system=SEGMENTED)
     results = {name: evaluate(trace) for name, evaluate in engines.items()}
-    wanted = results["local windows"]
+    wanted = results["local"]
     assert len(by_broker(wanted.violations)) >= TRACES // 4
     for name, result in results.items():
         assert not differences(result, wanted), name

@@ -16,7 +16,6 @@ from tests.support.traces.script import MILLI, Script
 
 BACKENDS: dict[str, Callable[[Path], AuditResult]] = {
     "local": lambda path: audit_folder(path, "local"),
-    "windows": lambda path: audit_folder(path, "local", witnesses=False),
     "checker": audit_by_checker,
     "replay": lambda path: audit_folder(path, "replay"),
 }

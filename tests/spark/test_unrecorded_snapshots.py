@@ -18,7 +18,6 @@ from tests.support.traces.segmented_script import RingScript
 
 BACKENDS: dict[str, Callable[[Path], AuditResult]] = {
     "local": lambda path: audit_folder(path, "local"),
-    "windows": lambda path: audit_folder(path, "local", witnesses=False),
     "checker": audit_by_checker,
     "replay": lambda path: audit_folder(path, "replay"),
 }

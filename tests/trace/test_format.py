@@ -7,15 +7,17 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from entrycache_dev.pages import trace_format
+from entrycache_protocol.errors import UsageError
 from entrycache_spark.check import check_trace
 from entrycache_spark.common.results import Verdict
 from entrycache_spark.common.system import AUDITED
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.convert import convert, metadata_path
-from entrycache_trace.files import Metadata, write_rows
+from entrycache_trace.files import Metadata, read_metadata, write_rows
 
 EXAMPLES = dict(
     zip(AUDITED, re.findall(r"```json\n(\{\"broker.*?)\n```", trace_format.render_page(), re.DOTALL), strict=True)
@@ -84,3 +86,16 @@ def test_a_column_without_values_is_named_with_its_rules(tmp_path: Path) -> None
     rows = [{**row, "accessed": None} for row in rows_of("pulsar-pip430")]
     report = check_trace(write_trace(tmp_path / "trace", "pulsar-pip430", rows))
     assert "R-REQUEUE-1" in report.untold["accessed"]
+
+
+def test_compressed_json_lines_are_converted_and_requests_are_refused(tmp_path: Path) -> None:
+    text = EXAMPLES["kafka-streams"].encode()
+    (tmp_path / "trace.jsonl.zst").write_bytes(pa.compress(text, "zstd", asbytes=True))
+    (tmp_path / "trace_entrycache.json").write_text('{"schema": 1, "system": "kafka-streams"}')
+    assert convert(tmp_path / "trace.jsonl.zst", tmp_path / "out") == len(text.splitlines())
+    assert read_metadata(tmp_path / "out").system == "kafka-streams"
+    (tmp_path / "x.oracleGeneral.bin").write_bytes(b"")
+    with pytest.raises(UsageError, match=r"expected JSON Lines .* entrycache policies"):
+        convert(tmp_path / "x.oracleGeneral.bin", tmp_path / "other")
+    with pytest.raises(UsageError, match="expected a name without"):
+        convert(tmp_path / "out", tmp_path / "x.jsonl.zst")

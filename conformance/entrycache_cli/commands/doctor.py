@@ -34,6 +34,7 @@ EXTRAS: Final = {
     "prove": "prove",
     "bench": "python -m entrycache_dev bench",
     "league": "policies",
+    "spring": "share --config application.yml",
     "docs": "make site",
 }
 """The extras of the package with the commands that need them; `dev` is for work on the suite itself."""

@@ -82,8 +82,8 @@ def command(
 ) -> int:
     """Replay the same requests through the caches of Pulsar and through other cache policies.
 
-    TRACE is a folder of a recorded trace, or a file *.oracleGeneral. Exit 2: wrong usage or input; 4: the extra
-    `league` is missing.
+    TRACE is a folder of a recorded trace, or a file *.oracleGeneral or *.oracleGeneral.bin, also with .zst. Exit 2:
+    wrong usage or input; 4: the extra `league` is missing.
     """
     _require_extra()
     from entrycache_league.comparison import compare_policies, measure_costs
@@ -133,16 +133,13 @@ def _progress_bar(steps: int) -> Iterator[Callable[[str], None]]:
 
 
 def _read_requests(traces: tuple[Path, ...], presets: tuple[str, ...], count: int, seed: int) -> list[Requests]:
-    from entrycache_league.sources import SUFFIX, preset_requests, read_oracle_general, read_trace_requests
+    from entrycache_league.sources import preset_requests, read_requests
 
     costs_found: list[Requests] = []
     for name in presets:
         costs_found += preset_requests(name, count, seed)
     for path in traces:
-        if path.is_dir() or path.suffix != SUFFIX:
-            costs_found += read_trace_requests(path)
-        else:
-            costs_found.append(read_oracle_general(path))
+        costs_found += read_requests(path)
     return costs_found
 
 

@@ -35,4 +35,6 @@ def command(broker_conf: Path, era: str, direct_memory_mb: int, as_json: bool) -
         f"{effective.passed_over} settings that are not the cache's were ignored",
         soft_wrap=True,
     )
+    for warning in effective.memory.warnings():
+        out.print(f"warning: {warning}", soft_wrap=True)
     return 0

@@ -1,7 +1,7 @@
 """The command `entrycache share`: compute a thread's share of a Kafka Streams client's record cache.
 
-`read_client` reads the settings of a client from a properties file and the command line. The reference computes the
-share of a thread; `share_json` and `share_lines` present it, with the number of entries that fit.
+`read_client` reads the settings of a client from a file (Kafka's or Spring Boot's) and the command line. The reference
+computes the share of a thread; `share_json` and `share_lines` present it, with the number of entries that fit.
 """
 
 import json
@@ -12,12 +12,11 @@ import click
 
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
-from entrycache_cli.settings.properties import COUNT, INT_MAX, LONG, LONG_MAX, GivenSetting, Kind, read_properties
-from entrycache_protocol.errors import UsageError
+from entrycache_cli.settings.properties import COUNT, INT_MAX, LONG, LONG_MAX, GivenSetting, Kind
+from entrycache_cli.settings.spring import DEPRECATED, TOTAL, client_settings
+from entrycache_protocol.errors import UsageError, escape_unprintable
 from entrycache_reference.kafka_streams import Config, change, initial, ops, outcomes, step
 
-TOTAL: Final = "statestore.cache.max.bytes"
-DEPRECATED: Final = "cache.max.bytes.buffering"
 THREADS: Final = "num.stream.threads"
 KINDS: Final[dict[str, Kind]] = {TOTAL: LONG, DEPRECATED: LONG, THREADS: COUNT}
 DEFAULTS: Final = {TOTAL: 10_485_760, THREADS: 1}
@@ -37,6 +36,7 @@ class Client(NamedTuple):
     total_bytes: Setting
     threads: Setting
     global_thread: bool
+    notes: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):
@@ -69,7 +69,8 @@ def read_client(path: Path | None, total_bytes: int | None, threads: int | None,
     Raises:
         UsageError: the file cannot be read, or it gives a setting twice or an impossible value.
     """
-    settings = {} if path is None else _read_settings(path)
+    notes: list[str] = []
+    settings = {} if path is None else _read_settings(path, notes)
     total = settings.get(TOTAL) or settings.get(DEPRECATED) or Setting(DEFAULTS[TOTAL], "default")
     count = settings.get(THREADS) or Setting(DEFAULTS[THREADS], "default")
     if total_bytes is not None:
@@ -78,17 +79,25 @@ def read_client(path: Path | None, total_bytes: int | None, threads: int | None,
         count = Setting(threads, "--threads")
     if count.value == 0 and not global_thread:
         raise UsageError(f"{count.source} says 0 stream threads; expected at least 1, or --global-thread")
-    return Client(total, count, global_thread)
+    return Client(total, count, global_thread, tuple(notes))
 
 
-def _read_settings(path: Path) -> dict[str, Setting]:
+def _read_settings(path: Path, notes: list[str]) -> dict[str, Setting]:
+    """Return the settings of a file by their names; add a note about what was not read."""
     settings: dict[str, Setting] = {}
-    for given in read_properties(path, "the properties file", "a client"):
+    client = client_settings(path)
+    notes += client.notes
+    for given in client.given:
         if given.name not in KINDS:
             continue
         if given.name in settings:
             raise UsageError(f"{path}: line {given.line}: {given.name} is given twice; expected once")
         settings[given.name] = Setting(_read_value(path, given), f"{given.name}, {path.name} line {given.line}")
+    if not settings:
+        notes.append(
+            f"{path}: no setting was recognised; expected {', '.join(KINDS)}, in a Spring Boot file below "
+            "spring.kafka.streams.properties, or spring.kafka.streams.state-store-cache-max-size"
+        )
     return settings
 
 
@@ -150,7 +159,9 @@ SIZE = click.IntRange(0, INT_MAX)
 @click.option("--total", type=click.IntRange(0, LONG_MAX), metavar="BYTES", help="statestore.cache.max.bytes.")
 @click.option("--threads", type=SIZE, metavar="N", help="num.stream.threads.")
 @click.option("--global-thread", is_flag=True, help="The topology has a global table or store.")
-@click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="A client's properties file.")
+@click.option(
+    "--config", type=click.Path(path_type=Path), metavar="FILE", help="A client's properties, or a Spring Boot file."
+)
 @click.option(
     "--key-bytes", type=SIZE, default=0, show_default=True, metavar="N", help="The bytes of a serialized key."
 )
@@ -184,5 +195,7 @@ def command(
     """
     client = read_client(config, total, threads, global_thread)
     numbers = share_json(client, Entry(key_bytes, value_bytes, topic, header_bytes), stores)
-    echo(json.dumps(numbers) if as_json else "\n".join(share_lines(numbers)))
+    numbers["notes"] = list(client.notes)
+    lines = [*share_lines(numbers), *(escape_unprintable(f"note: {note}") for note in client.notes)]
+    echo(json.dumps(numbers) if as_json else "\n".join(lines))
     return 0

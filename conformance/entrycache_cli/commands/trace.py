@@ -9,12 +9,13 @@ recorder (`kafka_recording`, `pulsar_recording`).
 # ruff: noqa: PLC0415 -- a command imports what it runs; pyarrow, DuckDB and Spark are extras
 
 import json
+import re
 import shlex
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +25,10 @@ from entrycache_cli.report.terminal import echo, make_console, spinner
 from entrycache_conformance import failure, resolve
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
-from entrycache_protocol.errors import UsageError, escape_unprintable, missing_extra
+from entrycache_protocol.errors import UsageError, describe_value, escape_unprintable, missing_extra
+
+if TYPE_CHECKING:
+    from entrycache_trace import entry_life
 
 NEEDED = ("pyarrow", "duckdb", "sqlglot", "xxhash")
 """Packages that the extra `trace` brings."""
@@ -204,6 +208,74 @@ def check_command(context: click.Context, source: Path, as_json_: bool) -> None:
         verdict = "not as the format says" if check.problems else "as the format says"
         echo(f"{check.rows} events of {check.system}: {verdict}")
     context.exit(1 if check.problems else 0)
+
+
+@trace.command("why")
+@click.argument("directory", metavar="TRACE", type=click.Path(path_type=Path))
+@click.option(
+    "--cache", "cache_name", required=True, metavar="C", help="The managed ledger, or the namespace of a store."
+)
+@click.option("--position", metavar="L:E", help="The entry's ledger and entry numbers.")
+@click.option("--key", metavar="TEXT", help="The entry's key (Kafka Streams), as UTF-8 text.")
+@click.option("--key-hash", type=int, metavar="N", help="Its `key_hash` in the trace, for a key that is no text.")
+@click.option("--broker", metavar="NAME", help="Only this broker. [default: each that has the cache]")
+@options.json_option
+@options.exits_with_code
+def why_command(
+    directory: Path,
+    cache_name: str,
+    position: str | None,
+    key: str | None,
+    key_hash: int | None,
+    broker: str | None,
+    as_json: bool,
+) -> int:
+    """Tell in plain sentences why an entry was in the cache or not.
+
+    Each insertion, hit, requeue, removal and miss is a sentence, with the settings that decided it. Exit 0: also
+    if the trace has no event of the entry; 2: TRACE cannot be read or has no such cache.
+    """
+    from entrycache_trace import entry_life
+
+    entry = _entry_named(directory, cache_name, position, key, key_hash)
+    lives = entry_life.read_entry(directory, entry, broker)
+    if as_json:
+        echo(json.dumps(entry_life.life_json(entry, lives)))
+    else:
+        echo("\n".join(map(escape_unprintable, entry_life.life_lines(entry, lives))))
+    return 0
+
+
+POSITION = re.compile(r"(-?[0-9]{1,18}):(-?[0-9]{1,18})", re.ASCII)
+
+
+def _entry_named(
+    directory: Path, cache_name: str, position: str | None, key: str | None, key_hash: int | None
+) -> "entry_life.Entry":
+    """Return the entry that the options of `trace why` name.
+
+    Raises:
+        UsageError: they name none or several, or not in the way of the trace's system.
+    """
+    from entrycache_spark.common.system import AUDITED
+    from entrycache_trace import entry_life, files
+    from entrycache_trace.formats.kafka_streams import key_hash as hash_of_key
+
+    system = files.read_metadata(directory).system
+    if system not in AUDITED:
+        raise UsageError(f"{directory}: no format of traces of {system}; there are of {', '.join(AUDITED)}")
+    if not any("entry_id" in event.needs for event in AUDITED[system].format.events):
+        if position is not None or (key is None) == (key_hash is None):
+            raise UsageError(f"{directory}: entries of {system} have keys; expected --key TEXT or --key-hash N")
+        named = key_hash if key is None else hash_of_key(key)
+        label = f"key_hash {key_hash}" if key is None else f"key {describe_value(key)}"
+        return entry_life.Entry(cache_name, label, key_hash=named)
+    if position is None or key is not None or key_hash is not None:
+        raise UsageError(f"{directory}: entries of {system} have positions; expected --position LEDGER:ENTRY")
+    match = POSITION.fullmatch(position)
+    if match is None:
+        raise UsageError(f"--position is {describe_value(position)}; expected LEDGER:ENTRY, such as 12:345")
+    return entry_life.Entry(cache_name, f"position {position}", position=(int(match[1]), int(match[2])))
 
 
 @trace.command("record")

@@ -54,6 +54,40 @@ class EffectiveSettings(NamedTuple):
     passed_over: int
     interval_millis: int
     config: dict[str, Any]
+    memory: MemoryUse
+
+
+class MemoryUse(NamedTuple):
+    """The most MB of direct memory that a broker's settings let each user take; None means without a limit."""
+
+    cache_mb: int
+    reads_in_flight_mb: int | None
+    publish_buffers_mb: int | None
+    direct_memory_mb: int
+
+    @property
+    def limits_mb(self) -> int:
+        """The sum of the limits that there are."""
+        return self.cache_mb + (self.reads_in_flight_mb or 0) + (self.publish_buffers_mb or 0)
+
+    def warnings(self) -> list[str]:
+        """Return a line if the limits together exceed the direct memory."""
+        if self.limits_mb <= self.direct_memory_mb:
+            return []
+        parts = (
+            f"the cache ({self.cache_mb} MB)",
+            f"reads in flight ({_limit_text(self.reads_in_flight_mb)})",
+            f"publish buffers ({_limit_text(self.publish_buffers_mb)})",
+        )
+        return [
+            f"{', '.join(parts[:2])} and {parts[2]} may take {self.limits_mb} MB, but the direct memory has "
+            f"{self.direct_memory_mb} MB: lower {pulsar_table.CACHE_SIZE}, {pulsar_table.IN_FLIGHT} or "
+            f"{pulsar_table.PUBLISH_BUFFER}, or raise -XX:MaxDirectMemorySize (here: --direct-memory-mb)"
+        ]
+
+
+def _limit_text(megabytes: int | None) -> str:
+    return "not limited" if megabytes is None else f"{megabytes} MB"
 
 
 def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIRECT_MEMORY_BYTES) -> EffectiveSettings:
@@ -72,7 +106,9 @@ def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIR
         where = f"{path}: line {texts[name].line}" if name in texts else ""
         default = setting.default(era, direct_memory_bytes)
         values[name] = setting.kind.read(name, text, where) if text else default
-    whole = SettingValues(era, values)
+    other = _other_memory(path, given)
+    read_bytes_max = other.get(pulsar_table.READ_BYTES_MAX, pulsar_table.READ_BYTES_DEFAULT)
+    whole = SettingValues(era, values, pulsar_table.computed_reads_in_flight(direct_memory_bytes, read_bytes_max))
     lines = tuple(
         SettingLine(
             setting,
@@ -83,9 +119,36 @@ def read_effective_settings(path: Path, era: Era, direct_memory_bytes: int = DIR
         )
         for name, setting in pulsar_table.SETTINGS.items()
     )
-    passed_over = len({item.name for item in given} - pulsar_table.SETTINGS.keys())
+    passed_over = len({item.name for item in given} - pulsar_table.SETTINGS.keys() - pulsar_table.OTHER_MEMORY.keys())
     interval = eviction_interval_millis(whole)
-    return EffectiveSettings(path, era, direct_memory_bytes, lines, passed_over, interval, _case_config(era, lines))
+    memory = _memory_use(lines, direct_memory_bytes, other.get(pulsar_table.PUBLISH_BUFFER))
+    config = _case_config(era, lines)
+    return EffectiveSettings(path, era, direct_memory_bytes, lines, passed_over, interval, config, memory)
+
+
+def _other_memory(path: Path, given: list[properties.GivenSetting]) -> dict[str, int]:
+    """Return the settings of `OTHER_MEMORY` that a file has. As for the broker, the last of several counts."""
+    values: dict[str, int] = {}
+    for item in given:
+        text = item.text.strip()
+        if item.name in pulsar_table.OTHER_MEMORY and text:
+            value = pulsar_table.OTHER_MEMORY[item.name].read(item.name, text, f"{path}: line {item.line}")
+            assert isinstance(value, int)
+            values[item.name] = value
+    return values
+
+
+def _memory_use(lines: tuple[SettingLine, ...], direct_memory_bytes: int, publish_mb: int | None) -> MemoryUse:
+    """Return the most that the cache, reads in flight and publish buffers may take; 0 or less means no limit."""
+    statuses = {line.setting.name: line.status.effective for line in lines}
+    values = {line.setting.name: line.value for line in lines}
+    if publish_mb is None:
+        publish_mb = pulsar_table.default_publish_buffer_mb(direct_memory_bytes)
+    reads_mb = int(statuses[pulsar_table.IN_FLIGHT] or 0)
+    cache_mb = int(values[pulsar_table.CACHE_SIZE] or 0)
+    return MemoryUse(
+        cache_mb, reads_mb or None, publish_mb if publish_mb > 0 else None, direct_memory_bytes // pulsar_table.MEGABYTE
+    )
 
 
 def _cache_settings(path: Path, given: list[properties.GivenSetting]) -> dict[str, properties.GivenSetting]:
@@ -145,6 +208,7 @@ class SettingValues(NamedTuple):
 
     era: Era
     of: Mapping[str, properties.Value]
+    computed_reads_in_flight_mb: int
 
 
 def setting_status(name: str, values: SettingValues) -> SettingStatus:
@@ -265,7 +329,9 @@ def _in_flight_status(values: SettingValues) -> SettingStatus:
     given = values.of[pulsar_table.IN_FLIGHT]
     if given is None:
         return SettingStatus(
-            Applicability.YES, None, "not set: 15 % of the direct memory, at least dispatcherMaxReadSizeBytes"
+            Applicability.YES,
+            values.computed_reads_in_flight_mb,
+            "not set: 15 % of the direct memory, at least dispatcherMaxReadSizeBytes",
         )
     note = "0: reads are not limited" if given == 0 else ""
     return SettingStatus(Applicability.YES, given, note)
@@ -343,6 +409,8 @@ def settings_json(effective: EffectiveSettings) -> dict[str, Any]:
         "config": effective.config,
         "settings": [_line_json(line) for line in effective.lines],
         "passed_over": effective.passed_over,
+        "memory": {**effective.memory._asdict(), "limits_mb": effective.memory.limits_mb},
+        "warnings": effective.memory.warnings(),
     }
 
 

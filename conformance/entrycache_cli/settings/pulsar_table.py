@@ -93,8 +93,13 @@ def default_extends_accessed(era: Era, direct_memory_bytes: int) -> Value:
 
 
 def default_reads_in_flight(era: Era, direct_memory_bytes: int) -> Value:
-    """Return 0, which means off; in 5.0 return None, which stands for a share of the direct memory."""
+    """Return 0, which means off; in 5.0 return None, for which the broker computes `computed_reads_in_flight`."""
     return None if era is Era.PULSAR_5_0 else 0
+
+
+def computed_reads_in_flight(direct_memory_bytes: int, read_bytes_max: int) -> int:
+    """Return the MB that 5.0 computes: 15 % of the direct memory, at least one read (pull request 25979)."""
+    return max(direct_memory_bytes * 15 // 100, read_bytes_max) // MEGABYTE
 
 
 CACHE_SIZE: Final = "managedLedgerCacheSizeMB"
@@ -118,6 +123,22 @@ IN_FLIGHT_QUEUE: Final = "managedLedgerMaxReadsInFlightPermitsAcquireQueueSize"
 RECEIVE_MINIMUM: Final = "brokerAdaptiveRecvByteBufAllocatorMinimumSize"
 RECEIVE_INITIAL: Final = "brokerAdaptiveRecvByteBufAllocatorInitialSize"
 RECEIVE_MAXIMUM: Final = "brokerAdaptiveRecvByteBufAllocatorMaximumSize"
+
+PUBLISH_BUFFER: Final = "maxMessagePublishBufferSizeInMB"
+READ_BYTES_MAX: Final = "dispatcherMaxReadSizeBytes"
+READ_BYTES_DEFAULT: Final = 5 << 20
+
+OTHER_MEMORY: Final = {
+    PUBLISH_BUFFER: properties.Kind("whole number", -properties.INT_MAX, properties.INT_MAX),
+    READ_BYTES_MAX: properties.COUNT,
+}
+"""Settings that are not the cache's and are read, because they share the direct memory with it."""
+
+
+def default_publish_buffer_mb(direct_memory_bytes: int) -> int:
+    """Return half of the direct memory, at least 64 MB."""
+    return max(64, direct_memory_bytes // 2 // MEGABYTE)
+
 
 SETTINGS: Final = {
     setting.name: setting

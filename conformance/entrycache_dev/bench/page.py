@@ -15,8 +15,9 @@ from entrycache_protocol import errors, files
 
 HEAD = """# Numbers
 
-`python -m entrycache_dev bench --from docs/numbers.json --page docs/reference/numbers.md` writes this page. The
-measurements come from `python -m entrycache_dev bench{beside} --json > docs/numbers.json`.
+`python -m entrycache_dev bench --from NUMBERS --page docs/reference/numbers.md` writes this page. The measurements in
+NUMBERS, `conformance/entrycache_dev/bench/numbers.json`, are those that `python -m entrycache_dev bench{beside} --json`
+printed.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
 compares times of the same rounds. Rates differ from machine to machine; they are printed with the speed of a loop that

@@ -1,12 +1,13 @@
 """Run the mutation matrix: `python -m entrycache_dev.matrix`.
 
 The command asks the detectors about all changes of the reference, or about a part of them. It prints the changes that
-no formal detector detects, and with `--write` it writes docs/matrix.json, its page and the page of evidence.
+no formal detector detects, and with `--write` it writes matrix.json, its page and the page of evidence.
 """
 
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -30,7 +31,7 @@ from entrycache_protocol import errors, files
 @click.option(
     "--write",
     is_flag=True,
-    help="Write docs/matrix.json and docs/reference/mutation-matrix.md; other changes keep their lines.",
+    help="Write matrix.json and docs/reference/mutation-matrix.md; other changes keep their lines.",
 )
 def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
@@ -73,7 +74,7 @@ def _report(lines: Sequence[run.Line], former: Mapping[str, run.Detections]) -> 
     )
     lost = [line.change.id for line in holes if is_formal(former.get(line.change.id, {}))]
     if lost:
-        print(f"less than docs/matrix.json says: {', '.join(lost)}", file=sys.stderr)
+        print(f"less than matrix.json says: {', '.join(lost)}", file=sys.stderr)
     return int(bool(lost))
 
 
@@ -85,8 +86,12 @@ def _show_progress(number: int):  # type: ignore[no-untyped-def]
     return report
 
 
-def locate_table() -> Path:
-    """Return the folder of the committed table.
+TABLE: Final = Path(__file__).with_name("matrix.json")
+"""The committed table."""
+
+
+def locate_root() -> Path:
+    """Return the source checkout.
 
     Raises:
         UsageError: this is not a source checkout.
@@ -94,19 +99,19 @@ def locate_table() -> Path:
     root = locate_checkout()
     if root is None:
         raise errors.UsageError("the mutation matrix changes a source checkout; expected to run in one")
-    return root / "docs"
+    return root
 
 
 def _committed() -> dict[str, run.Detections]:
-    path = locate_table() / "matrix.json"
-    return run.read_json(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return run.read_json(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
 def _write(lines: Sequence[run.Line], unasked: int) -> None:
+    root = locate_root()
     sources = {name: path.read_text(encoding="utf-8") for name, path in mutants.list_modules()}
-    files.write_text(locate_table() / "matrix.json", run.to_json(lines))
-    files.write_text(locate_table() / "reference/mutation-matrix.md", run.render_page(lines, sources, unasked))
-    evidence.write_page(locate_table().parent)
+    files.write_text(TABLE, run.to_json(lines))
+    files.write_text(root / "docs/reference/mutation-matrix.md", run.render_page(lines, sources, unasked))
+    evidence.write_page(root)
 
 
 if __name__ == "__main__":

@@ -195,6 +195,7 @@ def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, D
 # --- The command and its page
 
 PAGE: Final = "search-matrix"
+TABLE: Final = Path(__file__).with_name(f"{PAGE}.json")
 SECONDS: Final = seeded_search.SECONDS
 HEAD: Final = f"""# What a run sees of a changed guard
 
@@ -235,7 +236,7 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
     "--system", "names", multiple=True, type=click.Choice(list(SYSTEMS_BY_NAME)), help="Try this system; default: all."
 )
 @click.option("--only", default="", help="Try modules whose name contains this text, such as kafka_streams.flush.")
-@click.option("--write", is_flag=True, help=f"Write docs/{PAGE}.json and docs/{PAGE}.md; other systems stay.")
+@click.option("--write", is_flag=True, help=f"Write {PAGE}.json and docs/reference/{PAGE}.md; other systems stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
     """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
     every = mutants.generate_all_changes()
@@ -324,8 +325,7 @@ def _docs() -> Path:
 
 
 def _committed() -> dict[str, Any]:
-    path = _docs() / f"{PAGE}.json"
-    return json.loads(path.read_text("utf-8")) if path.is_file() else {"systems": {}, "earlier": {}}
+    return json.loads(TABLE.read_text("utf-8")) if TABLE.is_file() else {"systems": {}, "earlier": {}}
 
 
 def _write(systems: Mapping[str, Any]) -> None:
@@ -333,7 +333,7 @@ def _write(systems: Mapping[str, Any]) -> None:
     requested = {name for name, state in systems.items() if "begun" not in state}
     earlier = {name: state for name, state in _committed()["earlier"].items() if name not in requested}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
-    files.write_text(_docs() / f"{PAGE}.json", json.dumps(table, indent=1) + "\n")
+    files.write_text(TABLE, json.dumps(table, indent=1) + "\n")
     files.write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
 
 

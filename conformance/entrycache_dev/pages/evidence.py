@@ -1,7 +1,7 @@
 """Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not.
 
-The page is rendered from the committed docs/evidence.json, docs/matrix.json and docs/worlds.json. `python -m
-entrycache_dev.pages.evidence [PROFILE]` produces all evidence first and writes docs/evidence.json, then the page.
+The page is rendered from the committed evidence.json, matrix.json and worlds.json. `python -m
+entrycache_dev.pages.evidence [PROFILE]` produces all evidence first and writes evidence.json, then the page.
 `FORMAL` names the detectors of the mutation matrix that count as formal evidence.
 """
 
@@ -19,8 +19,12 @@ from entrycache_evidence.core import checkout, results
 from entrycache_protocol.files import write_text
 from entrycache_reference.rules import Rule
 
-SOURCES: Final = ("evidence.json", "matrix.json", "worlds.json")
-"""The files of docs/ that the page is made of."""
+SOURCES: Final = (
+    "entrycache_evidence/evidence.json",
+    "entrycache_dev/matrix/matrix.json",
+    "entrycache_evidence/worlds.json",
+)
+"""The files of conformance/ that the page is made of."""
 
 REASONS: Final = Path(__file__).with_name("unproved.toml")
 """The file of reasons why some rules are not proved."""
@@ -63,7 +67,7 @@ def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Li
 
 def render_checkout(root: Path) -> str:
     """Render the page from the files of a checkout."""
-    evidence, changes, counted = (json.loads((root / "docs" / name).read_text("utf-8")) for name in SOURCES)
+    evidence, changes, counted = (json.loads((root / "conformance" / name).read_text("utf-8")) for name in SOURCES)
     return render_page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
 
 

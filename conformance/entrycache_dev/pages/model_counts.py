@@ -1,8 +1,8 @@
 """Count the bounded models of a profile: `python -m entrycache_dev.pages.model_counts [PROFILE] [--missing]`.
 
-The command writes the numbers of states and transitions into `docs/worlds.json`; with `--missing` it counts only models
+The command writes the numbers of states and transitions into `worlds.json`; with `--missing` it counts only models
 without numbers there. With `--soonest` it searches all models for each seeded fault instead, and writes the first model
-that shows it into `docs/soonest.json`.
+that shows it into `soonest.json`.
 """
 
 import sys

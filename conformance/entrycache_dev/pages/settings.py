@@ -40,6 +40,13 @@ The default of `managedLedgerCacheSizeMB` is max(64, a fifth of the direct memor
 `conf/pulsar_env.sh` as shipped; `--direct-memory-mb` changes it. A limit above 2^33 MB, or a time to live above
 (2^53 - 1) / 10^6 ms, cannot be written in a case and is out of range.
 
+If 5.0 has no value for `managedLedgerMaxReadsInFlightSizeInMB`, the broker computes max(15 % of the direct memory,
+`dispatcherMaxReadSizeBytes`) (pull request 25979); the command shows the result in MB.
+
+The cache, reads in flight and publish buffers (`maxMessagePublishBufferSizeInMB`, by default half of the direct memory)
+take direct memory. The command warns if their limits together exceed it; `--json` has them in `memory` and `warnings`.
+One of the three that has no limit counts as 0. The exit code stays 0.
+
 The three `brokerAdaptiveRecvByteBufAllocator...` names are those that PIP-430 proposes; `entrycache trace simulate`
 uses them in its model of retained bytes (simulate.md).
 
@@ -74,7 +81,9 @@ def _setting_row(setting: pulsar_table.Setting) -> str:
     columns = []
     for era in pulsar_table.Era:
         values = pulsar_effective.SettingValues(
-            era, {name: each.default(era, DIRECT_MEMORY_BYTES) for name, each in pulsar_table.SETTINGS.items()}
+            era,
+            {name: each.default(era, DIRECT_MEMORY_BYTES) for name, each in pulsar_table.SETTINGS.items()},
+            pulsar_table.computed_reads_in_flight(DIRECT_MEMORY_BYTES, pulsar_table.READ_BYTES_DEFAULT),
         )
         status = pulsar_effective.setting_status(setting.name, values)
         if setting.eras and era not in setting.eras:

@@ -18,6 +18,7 @@ from typing import Any, Final
 import click
 
 from entrycache_evidence.core import checkout, rule_registry
+from entrycache_evidence.core.marked_tests import RULE_ID
 from entrycache_evidence.rulebook.examples import Example, load_examples
 from entrycache_evidence.rulebook.render import render_example
 from entrycache_protocol.errors import MissingPrerequisite
@@ -97,7 +98,7 @@ def rule_pages(root: Path) -> dict[str, str]:
     """Return the pages of a checkout's rules by their names."""
     book, all_texts = rule_registry.load_links(), rule_registry.load_texts()
     examples = {example.rule.value: example for example in load_examples()}
-    findings, proved = _findings(root), _evidence(root)
+    findings, proved = _findings(root), _evidence()
     pages = {f"{RULES_FOLDER}/index.md": _index(all_texts)}
     for text in all_texts:
         rule = text.id
@@ -120,7 +121,7 @@ def finding_pages(root: Path) -> dict[str, str]:
 
 
 def _link_rules(row: re.Match[str]) -> str:
-    return rule_registry.ID.sub(lambda rule: f"[{rule[0]}](../../../{RULES_FOLDER}/{rule[0]}.md)", row[0])
+    return RULE_ID.sub(lambda rule: f"[{rule[0]}](../../../{RULES_FOLDER}/{rule[0]}.md)", row[0])
 
 
 def _index(all_texts: list[rule_registry.Text]) -> str:
@@ -187,14 +188,14 @@ def _findings(root: Path) -> defaultdict[str, list[tuple[str, str]]]:
     for path in sorted((root / "docs" / "findings").glob("*/README.md")):
         text = path.read_text(encoding="utf-8")
         named, title = RULE_ROW.search(text), TITLE.search(text)
-        for rule in rule_registry.ID.findall(named["rules"]) if named else []:
+        for rule in RULE_ID.findall(named["rules"]) if named else []:
             findings[rule].append((path.parent.name, title[1] if title else path.parent.name))
     return findings
 
 
-def _evidence(root: Path) -> defaultdict[str, list[dict[str, Any]]]:
+def _evidence() -> defaultdict[str, list[dict[str, Any]]]:
     by_rule: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in json.loads((root / "docs" / "evidence.json").read_text(encoding="utf-8"))["evidence"]:
+    for line in json.loads(checkout.EVIDENCE.read_text(encoding="utf-8"))["evidence"]:
         by_rule[line["rule"]].append(line)
     return by_rule
 

@@ -1,9 +1,9 @@
 """Locate the files that only a source checkout holds: the folders `spec/`, `tests/` and `docs/`.
 
 The package runs from a source checkout or from an installed wheel. `locate_checkout` tells the two apart. The texts of
-the rules are in both, since a wheel carries a copy of `spec/`; `locate_spec_folder` returns the right one. Committed
-results, such as `docs/evidence.json`, exist in a checkout only: the functions about files of `docs/` return None
-without one. The module imports nothing heavy, because light commands need the paths too.
+the rules are in both, since a wheel carries a copy of `spec/`; `locate_spec_folder` returns the right one. Results are
+compared with the committed ones (`evidence.json`, `worlds.json`, `soonest.json`) in a checkout only. The module imports
+nothing heavy, because light commands need the paths too.
 """
 
 import json
@@ -42,25 +42,28 @@ def locate_spec_folder() -> Path:
     return folder
 
 
-def locate_docs_file(name: str) -> Path | None:
-    """Return the path of a file of docs/, or None outside of a source checkout."""
-    root = locate_checkout()
-    return None if root is None else root / "docs" / name
+EVIDENCE: Final = Path(__file__).parents[1] / "evidence.json"
+"""The committed evidence, which an installed package has too."""
 
 
-def read_docs_json(path: Path | None) -> Any:
+def locate_baseline(name: str) -> Path | None:
+    """Return the path of a file of committed results, or None outside of a source checkout."""
+    return None if locate_checkout() is None else EVIDENCE.with_name(name)
+
+
+def read_baseline(path: Path | None) -> Any:
     """Return the JSON content of a file, or None if there is no such file."""
     return None if path is None or not path.is_file() else json.loads(path.read_text(encoding="utf-8"))
 
 
-def write_docs_file(name: str, path: Path | None, text: str) -> None:
-    """Write a file of docs/.
+def write_baseline(name: str, path: Path | None, text: str) -> None:
+    """Write a file of committed results.
 
     Raises:
         FileNotFoundError: there is no such path, since this is not a source checkout.
     """
     if path is None:
-        raise FileNotFoundError(f"docs/{name} is written in a source checkout only")
+        raise FileNotFoundError(f"{name} is written in a source checkout only")
     files.write_text(path, text)
 
 

@@ -1,7 +1,7 @@
 """Hold the results of a proof run, and compare them with the committed ones.
 
 `Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` all results of a run.
-`docs/evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade or fewer
+`evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade or fewer
 obligations than there, so that a loss of evidence fails a build; `write_evidence` writes the file.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_evidence.core.checkout import locate_docs_file, read_docs_json, write_docs_file
+from entrycache_evidence.core.checkout import locate_baseline, read_baseline, write_baseline
 from entrycache_reference.rules import Rule
 
 GRADES: Final = ("modelled", "confirmed", "exhausted", "proved")
@@ -73,7 +73,7 @@ OBLIGATIONS: Final = re.compile(r"; (\d+) obligations?$")
 
 def locate_evidence() -> Path | None:
     """Return the path of the committed evidence, or None outside of a checkout."""
-    return locate_docs_file(EVIDENCE_FILE)
+    return locate_baseline(EVIDENCE_FILE)
 
 
 def compare(proof: Proof) -> list[str]:
@@ -81,7 +81,7 @@ def compare(proof: Proof) -> list[str]:
 
     A skipped or left-out part counts as unchanged. Without a committed file there is nothing to compare with.
     """
-    held = read_docs_json(locate_evidence())
+    held = read_baseline(locate_evidence())
     if held is None:
         return list(proof.failures)
     committed = held["evidence"]
@@ -146,9 +146,9 @@ def dump_evidence(proof: Proof) -> str:
 
 
 def write_evidence(proof: Proof) -> None:
-    """Write `docs/evidence.json` of this checkout.
+    """Write `evidence.json` of this checkout.
 
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
-    write_docs_file(EVIDENCE_FILE, locate_evidence(), dump_evidence(proof))
+    write_baseline(EVIDENCE_FILE, locate_evidence(), dump_evidence(proof))

@@ -6,13 +6,13 @@ of the reference, laws, tests, seeded faults, evidence and trace checks that nam
 the check of the rules reports.
 """
 
-import importlib
+import importlib.util
 import inspect
 import json
 import pkgutil
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple
 import entrycache_reference
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import checkout, models
+from entrycache_evidence.core.marked_tests import find_marked_tests
 from entrycache_faults.model import CASES_FOLDER
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
@@ -39,9 +40,6 @@ HEADING: Final = re.compile(
     r"\*Intent\.\* (?P<intent>.+?)\n\n\*Source\.\* (?P<source>.+?)\n",
     re.MULTILINE,
 )
-MARK: Final = re.compile(r"pytest\.mark\.rule\(([^)]*)\)")
-TEST: Final = re.compile(r"^def (test_\w+)", re.MULTILINE)
-ID: Final = re.compile(r"[A-Z]-[A-Z]+-\d+")
 
 
 class Text(NamedTuple):
@@ -128,10 +126,7 @@ def _source_addresses() -> dict[str, Any]:
 
 
 def load_links() -> dict[str, Links]:
-    """Collect everything that names a rule, by rule.
-
-    Lists that need a checkout are empty in an installed package.
-    """
+    """Collect everything that names a rule, by rule."""
     links = {text.id: Links([], [], [], [], [], [], []) for text in load_texts()}
 
     def link(rule: str, kind: str, what: str) -> None:
@@ -148,18 +143,30 @@ def load_links() -> dict[str, Links]:
     for path in sorted(CASES_FOLDER.glob("*.json")):
         for rule in json.loads(path.read_text(encoding="utf-8")).get("rules", []):
             link(rule, "faults", path.stem)
-    root = checkout.locate_checkout()
-    if root is not None:
-        for rule, name in find_marked_tests(root):
-            link(rule, "tests", name)
-        for path in sorted((root / "spark_checks/entrycache_spark").glob("rules/*/*.sql"), key=lambda path: path.name):
-            link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
-        committed = root / "docs/evidence.json"
-        if committed.is_file():
-            lines = json.loads(committed.read_text(encoding="utf-8"))["evidence"]
-            for rule, grade in dict.fromkeys((line["rule"], line["grade"]) for line in lines):
-                link(rule, "evidence", grade)
+    for rule, name in _marked_tests():
+        link(rule, "tests", name)
+    for path in sorted(_trace_checks().glob("*/*.sql"), key=lambda path: path.name):
+        link(path.stem.upper().replace("_", "-"), "trace_checks", path.name)
+    if checkout.EVIDENCE.is_file():
+        lines = json.loads(checkout.EVIDENCE.read_text(encoding="utf-8"))["evidence"]
+        for rule, grade in dict.fromkeys((line["rule"], line["grade"]) for line in lines):
+            link(rule, "evidence", grade)
     return links
+
+
+def _marked_tests() -> Sequence[tuple[str, str]]:
+    """Return the tests that are marked with a rule; a wheel lists them, as `hatch_build.py` wrote them."""
+    root, listing = checkout.locate_checkout(), checkout.EVIDENCE.with_name("tests.json")
+    if root is not None:
+        return find_marked_tests(root)
+    return [(rule, name) for rule, name in json.loads(listing.read_text("utf-8"))] if listing.is_file() else []
+
+
+def _trace_checks() -> Path:
+    """Return the folder of the rules in SQL; its package is found, not imported, since it needs an extra."""
+    spec = importlib.util.find_spec("entrycache_spark")
+    assert spec is not None and spec.origin is not None
+    return Path(spec.origin).with_name("rules")
 
 
 def find_functions() -> list[tuple[str, str]]:
@@ -172,17 +179,6 @@ def find_functions() -> list[tuple[str, str]]:
                 short = module.name.rsplit(".", 1)[-1]
                 functions += [(rule.value, f"{short}.{name}") for rule in value.__dict__.get("rules", ())]
     return functions
-
-
-def find_marked_tests(root: Path) -> list[tuple[str, str]]:
-    """Find each test that is marked with a rule, with the rule."""
-    marked_tests = []
-    for path in sorted((root / "tests").rglob("test_*.py")):
-        for block in path.read_text(encoding="utf-8").split("\n\n"):
-            name = TEST.search(block)
-            for marked in MARK.findall(block) if name else []:
-                marked_tests += [(rule, name[1]) for rule in ID.findall(marked) if name]
-    return marked_tests
 
 
 def load_linked_rules(rule: str | None = None) -> list[dict[str, str | list[str]]]:

@@ -1,7 +1,7 @@
 """Obtain the grade *exhausted*: exhaust bounded models, and refute a seeded fault of each rule.
 
 `exhaust` explores the models of a profile in several processes and returns the evidence of each law that fired in them.
-The numbers of states and transitions must equal the committed counts in `docs/worlds.json`. `docs/soonest.json` names
+The numbers of states and transitions must equal the committed counts in `worlds.json`. `soonest.json` names
 the model in which each seeded fault shows first. The search begins there, and tries all models if that one does not
 show it.
 """
@@ -52,12 +52,12 @@ def count_states(scope: checker.AnyBoundedModel, exploration: checker.Exploratio
 
 def locate_counts() -> Path | None:
     """Return the path of the committed counts, or None outside of a checkout."""
-    return checkout.locate_docs_file(COUNTS_FILE)
+    return checkout.locate_baseline(COUNTS_FILE)
 
 
 def load_counts() -> dict[Key, Counts]:
     """Load the committed counts; empty outside of a checkout."""
-    held = checkout.read_docs_json(locate_counts())
+    held = checkout.read_baseline(locate_counts())
     return {
         Key(line["system"], line["world"], line["within"]): Counts(*(line[name] for name in Counts._fields))
         for line in (() if held is None else held["worlds"])
@@ -93,12 +93,12 @@ def dump_counts(held: Mapping[Key, Counts]) -> str:
 
 
 def write_counts(held: Mapping[Key, Counts]) -> None:
-    """Write `docs/worlds.json` of this checkout.
+    """Write `worlds.json` of this checkout.
 
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
-    checkout.write_docs_file(COUNTS_FILE, locate_counts(), dump_counts(held))
+    checkout.write_baseline(COUNTS_FILE, locate_counts(), dump_counts(held))
 
 
 # --- First sightings
@@ -108,23 +108,23 @@ FIRST_SIGHTINGS_FILE: Final = "soonest.json"
 
 def locate_first_sightings() -> Path | None:
     """Return the path of the committed names, or None outside of a checkout."""
-    return checkout.locate_docs_file(FIRST_SIGHTINGS_FILE)
+    return checkout.locate_baseline(FIRST_SIGHTINGS_FILE)
 
 
 def load_first_sightings() -> dict[Rule, str]:
     """Load the name of a model for each rule whose fault was searched for; empty outside of a checkout."""
-    held = checkout.read_docs_json(locate_first_sightings())
+    held = checkout.read_baseline(locate_first_sightings())
     return {} if held is None else {Rule(rule): scope for rule, scope in held["worlds"].items()}
 
 
 def write_first_sightings(held: Mapping[Rule, str]) -> None:
-    """Write `docs/soonest.json` of this checkout, in the order of rules.
+    """Write `soonest.json` of this checkout, in the order of rules.
 
     Raises:
         FileNotFoundError: this is not a source checkout.
     """
     lines = {rule.value: held[rule] for rule in Rule if rule in held}
-    checkout.write_docs_file(
+    checkout.write_baseline(
         FIRST_SIGHTINGS_FILE, locate_first_sightings(), json.dumps({"schema": 1, "worlds": lines}, indent=1) + "\n"
     )
 

@@ -131,7 +131,7 @@ stands what names it:
 - *law*: its check of one step
 - *tests*: the number of tests that are marked with it
 - *faults*: the seeded faults that break it as subjects (`entrycache faults`)
-- *evidence*: the grades that were obtained for its law (`docs/evidence.json`)
+- *evidence*: the grades that were obtained for its law (`conformance/entrycache_evidence/evidence.json`)
 - *trace check*: the SQL over recorded traces
 
 Each MUST also has a seeded fault in the reference, and `entrycache rules --check` shows that its own checks detect it.

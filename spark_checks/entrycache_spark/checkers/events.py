@@ -62,7 +62,6 @@ class Events(Generic[R]):
         open_bytes: int = 0,
         numbered: bool = False,
         unlinked: bool = False,
-        sufficient_conditions: frozenset[str] = frozenset(),
     ) -> CheckerResult:
         """Return the checker's result after the last event."""
         return CheckerResult(
@@ -78,7 +77,6 @@ class Events(Generic[R]):
             unread=self.effective.unread,
             kinds=tuple(self.kinds.of(self.effective)),
             clean=clean,
-            sufficient_conditions=sufficient_conditions,
         )
 
 

@@ -1,16 +1,7 @@
 """The rule files: one SQL file a rule, written in Spark's SQL and divided into sections.
 
-`checked` selects the rows that the rule applies to. `witness` is a number for each row: a broker conforms if the
-numbers add up to `balance` (default 0). `same witness` names another rule whose witness also proves this rule.
-`window` is a query over `events` and `brokers` that returns the violations; it decides wherever the witness proves
-nothing. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` reads a number from a JSON text.
-
-`unless` is a query over `marked`. It returns the brokers for which a balanced sum proves nothing, because sums do not
-show an order in time.
-
-`sufficient` names sufficient conditions, joined by `and`. They are columns of the view `sufficient`, which has one row
-a broker and needs no windows that grow with the trace; a single-pass checker reports them by the same names. If they
-hold, the broker conforms. If one fails, or if events are missing, they prove nothing.
+`checked` selects the rows that the rule applies to. `window` is a query over `events` and `brokers` that returns the
+violations. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` reads a number from a JSON text.
 
 `needs` lists what an event must record before the rule applies to it, one line each: `NAME of EVENTS`, or
 `NAME or NAME of EVENTS` if one of them is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a
@@ -23,17 +14,17 @@ before NAME means that one such event is enough to decide the rule: in a broker 
 
 `over VIEW` is a condition on the rows of a shared view (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands for `events`). A
 row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and `sure`. One scan decides all
-rules over a view. A condition over `rows` is its own witness.
+rules over a view.
 
 `as RULE of SYSTEM`, on a line of its own, takes the text of another rule: sections that this file lacks, and its
-conditions in addition to those of this file. The witness is taken only if this file adds nothing. If a system lacks a
-view, it uses the view of the first system. A view may use another one by its name, `over_VIEW`.
+conditions in addition to those of this file. If a system lacks a view, it uses the view of the first system. A view may
+use another one by its name, `over_VIEW`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -238,12 +229,10 @@ def apply_needs(
 # ---------- rule files
 
 _HEADING: Final = re.compile(
-    r"^-- (as \S+ of \S+|checked|needs|sufficient|witness|same witness|balance|unless|window|over \w+|expected|"
-    r"observed|life|seqs|sure)\b[^\n]*\n",
+    r"^-- (as \S+ of \S+|checked|needs|window|over \w+|expected|observed|life|seqs|sure)\b[^\n]*\n",
     re.MULTILINE,
 )
 _OTHER: Final = re.compile(r"as (?P<rule>\S+) of (?P<system>\S+)")
-_PROVING: Final = ("sufficient", "witness", "same witness", "balance", "unless")
 _VIEW: Final = re.compile(r"\bover_(\w+)")
 EVENTS_VIEW: Final = "rows"
 """The view that is `events` itself."""
@@ -268,36 +257,22 @@ class RuleFile:
 
     id: str
     checked: str
-    sufficient: str | None
-    witness: str | None
-    balance: str
     window: str | None
     conditions: tuple[Condition, ...]
     needs: tuple[Need, ...] = ()
-    unless: str | None = None
 
     @property
     def column(self) -> str:
         """The rule id as part of a column name."""
         return self.id.lower().replace("-", "_")
 
-    def holds(self, sufficient_conditions: Set[str]) -> bool:
-        """Return whether the sufficient conditions that hold prove the rule."""
-        return self.sufficient is not None and set(self.sufficient.split()) - {"and"} <= sufficient_conditions
 
-
-def parse_rule(rule_id: str, text: str, same: dict[str, RuleFile] | None = None) -> RuleFile:
-    """Parse a rule file; `same` holds the rules whose witness it may name."""
+def parse_rule(rule_id: str, text: str) -> RuleFile:
+    """Parse a rule file."""
     sections, conditions_by_view = _sections(text)
     conditions = tuple(_condition(view, own) for view, own in conditions_by_view)
-    witness, balance, unless = sections.get("witness"), sections.get("balance", "0"), sections.get("unless")
-    if "same witness" in sections:
-        other = (same or {})[sections["same witness"]]
-        witness, balance, unless = other.witness, other.balance, other.unless
-    elif witness is None and conditions and all(condition.view == EVENTS_VIEW for condition in conditions):
-        witness = " + ".join(f"case when {condition.fails} then 1 else 0 end" for condition in conditions)
-    parts = (sections["checked"], sections.get("sufficient"), witness, balance, sections.get("window"))
-    return RuleFile(rule_id, *parts, conditions, parse_needs(sections.get("needs", "")), unless)
+    needs = parse_needs(sections.get("needs", ""))
+    return RuleFile(rule_id, sections["checked"], sections.get("window"), conditions, needs)
 
 
 def _sections(text: str) -> tuple[dict[str, str], list[tuple[str, dict[str, str]]]]:
@@ -313,12 +288,11 @@ def _sections(text: str) -> tuple[dict[str, str], list[tuple[str, dict[str, str]
             conditions_found.append((name.removeprefix("over "), {"fails": body.strip()}))
         else:
             (conditions_found[-1][1] if conditions_found and name in _DESCRIBING else sections)[name] = body.strip()
-    alone = len(others) == 1 and not conditions_found and "window" not in sections
     for other in others:
         named = _OTHER.fullmatch(other)
         assert named is not None
         theirs, conditions = _sections(_text_of(named["rule"], named["system"]))
-        sections = {name: body for name, body in theirs.items() if alone or name not in _PROVING} | sections
+        sections = theirs | sections
         conditions_found += conditions
     return sections, conditions_found
 
@@ -352,10 +326,7 @@ def all_rules(system: str = DEFAULT_SYSTEM) -> tuple[RuleFile, ...]:
         for item in folder.iterdir()
         if item.name.endswith(".sql")
     }
-    rules: dict[str, RuleFile] = {}
-    for rule_id in sorted(texts, key=lambda rule_id: ("-- same witness" in texts[rule_id], rule_id)):
-        rules[rule_id] = parse_rule(rule_id, texts[rule_id], rules)
-    return tuple(rules[rule_id] for rule_id in sorted(rules))
+    return tuple(parse_rule(rule_id, texts[rule_id]) for rule_id in sorted(texts))
 
 
 def named_columns(rule_id: str, system: str, columns: Iterable[str]) -> list[str]:

@@ -40,8 +40,7 @@ class EventKind(NamedTuple):
 class CheckerResult(NamedTuple):
     """The result of a single-pass checker for one broker.
 
-    No event violates a rule in `clean`. `sufficient_conditions` names the conditions of the view `sufficient` that
-    hold; a rule that needs only these is clean, too. About other rules the checker says nothing: their windows decide.
+    No event violates a rule in `clean`. About other rules the checker says nothing: their windows decide.
     """
 
     row_count: int
@@ -56,7 +55,6 @@ class CheckerResult(NamedTuple):
     unread: bool
     kinds: tuple[EventKind, ...]
     clean: frozenset[str]
-    sufficient_conditions: frozenset[str] = frozenset()
 
 
 class Checker(Protocol):
@@ -112,7 +110,7 @@ class AuditedSystem(NamedTuple):
     - `setting_columns`: the columns that each event gets from its effective CONFIG besides the limit, with SQL types.
     - `setting_values`: computes these values, one row for a CONFIG object (None if unreadable; then they are null).
     - `constants`: the columns that hold for a whole trace.
-    - `chain`: the rule whose witness also proves that no (broker, seq) is missing or doubled, if there is one.
+    - `chain`: the rule about a sum that runs through all events, so that any event may break it, if there is one.
     - `numbers_slots`: True if its events number the slots of a removal queue.
     - `begins_empty`: True if nothing is clean in a trace that begins with cached entries.
     - `window_rows`: the rows that a window keeps in memory before it spills; None for no limit.

@@ -288,7 +288,7 @@ KINDS: Final = (
          no_results),
     Kind("record.json", records, changed_json,
          (_reads("versions", "--results", "FOLDER", "--findings", str(ROOT / "docs/findings"), "--json"),), no_json),
-    Kind("numbers.json", _files("docs/numbers.json"), changed_json,
+    Kind("numbers.json", _files("conformance/entrycache_dev/bench/numbers.json"), changed_json,
          (_reads("bench", "--from", "FILE"), _reads("bench", "--from", "FILE", "--json"),
           _reads("bench", "--from", "FILE", "--page", "NEW.md")), no_json),
 )  # fmt: skip

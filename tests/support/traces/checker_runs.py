@@ -67,7 +67,7 @@ def is_independent_of_cuts(batch: pa.RecordBatch, metadata: Metadata, chance: ra
 def evaluate_by_task(trace: Path, **request: Any) -> tuple[Mapping[str, Any], str]:
     """Return the findings of a task, and the text that names its backend."""
     metadata = read_metadata(trace)
-    question = AuditRequest(metadata, all_rules(metadata.system), True, **request)
+    question = AuditRequest(metadata, all_rules(metadata.system), **request)
     results = evaluate_group(TaskGroup(list_parts(trace, audited_system(metadata.system).columns), 1, 512), question)
     rows = pa.Table.from_pylist(results, RESULT_SCHEMA).to_pylist()
     return read_findings(rows), backends_used(rows)
@@ -78,7 +78,7 @@ def compare_with_windows(trace: Path) -> int:
     metadata = read_metadata(trace)
     columns = audited_system(metadata.system).columns
     duckdb = DuckDbBackend(list_parts(trace, columns), columns=columns)
-    wanted = evaluate_in_sql(duckdb, metadata, all_rules(metadata.system), witnesses=False)
+    wanted = evaluate_in_sql(duckdb, metadata, all_rules(metadata.system))
     duckdb.close()
     findings, by = evaluate_by_task(trace, backend=CHECKER)
     assert by == "the single-pass checker in tasks of Spark"

@@ -1,4 +1,4 @@
-"""Random traces: generated ones with random changes, gaps, and without witnesses."""
+"""Random traces: generated ones with random changes, gaps, and without slot numbers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def gap(rows: list[plant.Row], chance: random.Random) -> None:
 def random_traces(folder: Path, seeds: range) -> dict[str, list[plant.Row]]:
     """Return a broker for each seed: of five one is clean, one has gaps, three are changed.
 
-    One of three lacks witnesses.
+    One of three lacks slot numbers.
     """
     traces: dict[str, list[plant.Row]] = {}
     bases: dict[str, list[plant.Row]] = {}
@@ -55,7 +55,7 @@ def random_traces(folder: Path, seeds: range) -> dict[str, list[plant.Row]]:
             bases[preset] = honest_rows[f"broker-{chance.randrange(4)}"]
         rows = plant.renamed(bases[preset], f"random {seed}")
         if seed % 3 == 0:
-            plant.without_witnesses(rows)
+            plant.without_slot_numbers(rows)
         if seed % 5 == 1:
             gap(rows, chance)
         elif seed % 5:

@@ -91,7 +91,7 @@ def shift(rows: list[Row], size_bytes: int, entries: int = 0) -> None:
     )
 
 
-def without_witnesses(rows: list[Row]) -> None:
+def without_slot_numbers(rows: list[Row]) -> None:
     """Remove the ordinals of slots."""
     for row in rows:
         row["tail_no"] = row["head_no"] = row["ticket"] = None

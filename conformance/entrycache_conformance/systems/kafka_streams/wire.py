@@ -127,8 +127,9 @@ def _with_calls(schema: dict[str, Any]) -> dict[str, Any]:
     entry = {"type": "array", "prefixItems": [{"type": "string"}, value, context], "minItems": 2, "maxItems": 3}
     flushed = {"ns": {"type": "string"}, "entries": {"type": "array", "items": entry}, "inner": inner}
     forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "inner": inner}
-    for name, parts in (("flushed", flushed), ("forwarded", forwarded)):
-        call = {"type": "object", "properties": parts, "required": list(parts), "additionalProperties": False}
+    for name, title, parts in (("flushed", "Flush", flushed), ("forwarded", "Forward", forwarded)):
+        shape = {"title": title, "type": "object"}
+        call = {**shape, "properties": parts, "required": list(parts), "additionalProperties": False}
         schema["properties"][name] = {"type": "array", "items": call, "minItems": 1}
     return schema
 

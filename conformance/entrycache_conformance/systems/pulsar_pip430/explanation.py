@@ -12,11 +12,12 @@ from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS, registry
 from entrycache_protocol.system import Blame, Lane
 from entrycache_reference.pulsar_pip430 import change, ops, outcomes
 from entrycache_reference.pulsar_pip430.laws import ANSWER_LAWS
-from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import CacheName, Position
 
-GENERAL_LAWS: Final = ANSWER_LAWS | {Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_4}
-"""Laws that compare an answer, rows or counts with what was removed; rows and counts are the reference's."""
+GENERAL_LAWS: Final = ANSWER_LAWS | {Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_3, Rule.METRICS_4, Rule.METRICS_6}
+"""Laws that compare an answer, rows or counts with what happened; rows, and mostly counts, are the reference's."""
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:
@@ -25,9 +26,18 @@ def seeded_faults() -> Sequence[Sequence[Fault]]:
 
 
 def state_queries(declaration: Any, steps: Sequence[Any]) -> Sequence[Any]:
-    """Return `observe`, which marks and counts nothing, if the subject shows its queue."""
-    shows = "observe" in declaration.ops and {"queue", "now"} <= declaration.introspection
-    return (ops.Observe(),) if shows else ()
+    """Return the operations that show the state and change nothing, of those that the subject offers.
+
+    `observe` is one if it shows the queue or the caches. `metrics` is one in a case that asks for the counters.
+    """
+    shows = declaration.introspection
+    observe = (ops.Observe(),) if "observe" in declaration.ops and (_shows_queue(shows) or "caches" in shows) else ()
+    metrics = (ops.Metrics(),) if any(type(op) is ops.Metrics for op in steps) else ()
+    return (*observe, *metrics)
+
+
+def _shows_queue(shows: frozenset[str]) -> bool:
+    return {"queue", "now"} <= shows
 
 
 def own_step(
@@ -35,33 +45,70 @@ def own_step(
 ) -> tuple[State, Step, Step]:
     """Return the steps without dead slots: their place is not specified."""
     rows = tuple(row for row in done.rows if row.op != "TOMBSTONE")
-    right = Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
-    observed = views.get(ops.Observe())
-    state = own_state(observed, done.state, declaration.introspection) if observed is not None else right.state
-    return _without_dead_slots(pre), right, right._replace(outcome=answer, state=state)
+    pre, right = _without_dead_slots(pre), Step(_without_dead_slots(done.state), done.outcome, rows, done.parts)
+    state, observed, counters = right.state, views.get(ops.Observe()), views.get(ops.Metrics())
+    if isinstance(observed, outcomes.Observed):
+        state = own_state(observed, pre, state, declaration.introspection)
+    if isinstance(counters, outcomes.Counters):
+        state = state._replace(counts=Counts(*(getattr(counters, name) for name in Counts._fields)))
+    return pre, right, right._replace(outcome=answer, state=state)
 
 
 def _without_dead_slots(state: State) -> State:
     return state._replace(queue=tuple(slot for slot in state.queue if slot is not None))
 
 
-def own_state(observed: outcomes.Observed, reference: State, shows: frozenset[str]) -> State:
+def own_state(observed: outcomes.Observed, pre: State, reference: State, shows: frozenset[str]) -> State:
     """Return the state that a subject shows. What it does not declare or cannot show comes from the reference."""
-    entries: dict[Any, dict[Any, Entry]] = {name: {} for name in reference.caches}
-    for slot in observed.queue:
-        expected = reference.caches.get(slot.cache, change.EMPTY_CACHE).entries.get(slot.pos)
-        requeues = slot.requeues if "requeues" in shows or expected is None else expected.requeues
-        stamp, token = observed.now - slot.age_nanos, None if expected is None else expected.token
-        entry = Entry(slot.size, stamp, requeues, slot.accessed, slot.expected_reads, token)
-        entries.setdefault(slot.cache, {})[slot.pos] = entry
+    entries = _entries_in_queue(observed, reference, shows) if _shows_queue(shows) else {}
+    if not _shows_queue(shows):
+        entries = {name: _entries_in_cache(name, view, pre, reference) for name, view in observed.caches.items()}
     caches = {}
-    for name, held in entries.items():
+    for name in (*reference.caches, *(name for name in entries if name not in reference.caches)):
+        held = entries.get(name, {})
         is_reported = "caches" in shows and name in observed.caches
         size = observed.caches[name].bytes if is_reported else sum(entry.size_bytes for entry in held.values())
         caches[name] = reference.caches.get(name, change.EMPTY_CACHE)._replace(entries=held, size_bytes=size)
     total = observed.bytes if "bytes" in shows else sum(cache.size_bytes for cache in caches.values())
+    if not _shows_queue(shows):
+        queue = _queue_of(caches, pre, reference)
+        return reference._replace(caches=caches, queue=queue, size_bytes=total)
     queue = tuple(Slot(slot.cache, slot.pos) for slot in observed.queue)
     return reference._replace(now_nanos=observed.now, caches=caches, queue=queue, size_bytes=total)
+
+
+def _entries_in_queue(
+    observed: outcomes.Observed, reference: State, shows: frozenset[str]
+) -> dict[CacheName, dict[Position, Entry]]:
+    """Return the entries that the queue shows, by cache."""
+    entries: dict[CacheName, dict[Position, Entry]] = {}
+    for slot in observed.queue:
+        expected = change.entry_at(reference, slot.cache, slot.pos)
+        requeues = slot.requeues if "requeues" in shows or expected is None else expected.requeues
+        stamp, token = observed.now - slot.age_nanos, None if expected is None else expected.token
+        entry = Entry(slot.size, stamp, requeues, slot.accessed, slot.expected_reads, token)
+        entries.setdefault(slot.cache, {})[slot.pos] = entry
+    return entries
+
+
+def _entries_in_cache(name: CacheName, view: outcomes.CacheView, pre: State, reference: State) -> dict[Position, Entry]:
+    """Return the entries at the positions that a cache shows, with what the reference knows after the step, or before.
+
+    Nothing else is known of a position that the reference never had.
+    """
+    unknown = Entry(0, reference.now_nanos, 0, False, None, None)
+    return {
+        pos: change.entry_at(reference, name, pos) or change.entry_at(pre, name, pos) or unknown for pos in view.entries
+    }
+
+
+def _queue_of(caches: Mapping[CacheName, Cache], pre: State, reference: State) -> tuple[Slot, ...]:
+    """Return a queue of these entries in the order of the reference: entries that it has removed are the oldest."""
+    known = dict.fromkeys(reference.queue)
+    order = [*(slot for slot in pre.queue if slot not in known), *known]
+    held = [Slot(name, pos) for name, cache in caches.items() for pos in cache.entries]
+    ordered = dict.fromkeys(slot for slot in order if slot is not None)
+    return (*(slot for slot in ordered if slot in set(held)), *(slot for slot in held if slot not in ordered))
 
 
 def is_about_difference(expected: Any, got: Any, row: Row) -> bool:

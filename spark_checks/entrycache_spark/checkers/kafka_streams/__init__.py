@@ -1,4 +1,4 @@
-"""The checker of `kafka-streams`: it decides which sufficient conditions hold.
+"""The checker of `kafka-streams`: a rule is clean if its sufficient conditions hold.
 
 `rows` names ops, causes and conditions, `state` holds what is kept of calls, keys and namespaces, `events` is the loop,
 and `broker` puts them together.

@@ -1,7 +1,7 @@
 """The checker of one broker of `kafka-streams`, which is the cache of one stream thread.
 
 `check_broker` is the entry point. `StreamThreadChecker` keeps the state between batches, runs the loop of `events`
-over each batch, and compares the counters of METRICS and END. Its result names the sufficient conditions that hold.
+over each batch, and compares the counters of METRICS and END. Its result names the rules whose conditions hold.
 """
 
 from collections.abc import Iterator
@@ -23,6 +23,9 @@ from entrycache_trace import files, jit
 
 COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
 """The columns for which rules ask whether they are null."""
+
+ALONE: Final = frozenset({"K-PUT-1"})
+"""The rules that can be clean where events are missing."""
 
 SETTINGS: Final = SettingsSource(KINDS, (), lambda configs: [() for _ in configs])
 
@@ -92,13 +95,11 @@ class StreamThreadChecker:
         live = self._keys.live()
         if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, primitives.CACHE], state.SPACE_EVICTED]):
             primitives.flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
-        sufficient_conditions = frozenset(
-            name
-            for name, own in zip(w.SUFFICIENT_CONDITIONS, self.flags, strict=True)
-            if whole.all and not opened and not own[0]
+        clean = frozenset(
+            rule for rule, conditions in w.CONDITIONS_BY_RULE.items() if not any(self.flags[at, 0] for at in conditions)
         )
-        puts = frozenset({"K-PUT-1"} if not self.flags[w.WRITES_HOLD, 0] else ())
-        return self._events.result(whole, puts, opened=opened, sufficient_conditions=sufficient_conditions)
+        decided = clean if whole.all and not opened else clean & ALONE
+        return self._events.result(whole, decided, opened=opened)
 
 
 def _select_values(settings: SettingValues) -> SettingValues:

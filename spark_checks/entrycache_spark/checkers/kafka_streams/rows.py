@@ -15,11 +15,36 @@ SUFFICIENT_CONDITIONS: Final = (
     *("none_needless", "none_outside", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
     *("own_counts_hold", "writes_hold"),
 )
-"""The columns of the view `sufficient`, and the condition of K-PUT-1; the number of a condition is its index here."""
+"""The conditions that the loop flags if they fail; the number of a condition is its index here."""
 
 KEYS_HOLD, CALLS_HOLD, EVICTED_FIRST, ORDER_HOLDS, HANDED_ALL, LEFT_EMPTY, ELDEST_FIRST = range(7)
 NONE_NEEDLESS, NONE_ELSEWHERE, NONE_ABOVE, NONE_LEFT_ABOVE, SUMS_HOLD, TOTALS_HOLD, COUNTS_HOLD = range(7, 14)
 OWN_COUNTS_HOLD, WRITES_HOLD = range(14, 16)
+
+CONDITIONS_BY_RULE: Final = {
+    "K-CLOSE-1": {KEYS_HOLD, CALLS_HOLD, LEFT_EMPTY},
+    "K-CLOSE-2": {KEYS_HOLD, CALLS_HOLD, LEFT_EMPTY},
+    "K-DELETE-1": {KEYS_HOLD},
+    "K-EVICT-1": {KEYS_HOLD, CALLS_HOLD, ELDEST_FIRST},
+    "K-EVICT-3": {KEYS_HOLD, CALLS_HOLD, EVICTED_FIRST},
+    "K-EVICT-4": {KEYS_HOLD, CALLS_HOLD, NONE_ELSEWHERE, NONE_ABOVE},
+    "K-EVICT-5": {KEYS_HOLD, CALLS_HOLD, NONE_NEEDLESS},
+    "K-FLUSH-1": {KEYS_HOLD, CALLS_HOLD, ORDER_HOLDS, HANDED_ALL},
+    "K-FLUSH-2": {KEYS_HOLD},
+    "K-FLUSH-3": {KEYS_HOLD},
+    "K-FLUSH-4": {KEYS_HOLD},
+    "K-GET-1": {KEYS_HOLD},
+    "K-GET-2": {KEYS_HOLD},
+    "K-LIVENESS-1": {CALLS_HOLD},
+    "K-METRICS-1": {KEYS_HOLD, CALLS_HOLD, SUMS_HOLD, TOTALS_HOLD},
+    "K-METRICS-2": {KEYS_HOLD, CALLS_HOLD, COUNTS_HOLD},
+    "K-METRICS-3": {KEYS_HOLD, CALLS_HOLD, OWN_COUNTS_HOLD},
+    "K-PUT-1": {WRITES_HOLD},
+    "K-PUT-4": {KEYS_HOLD},
+    "K-RESIZE-2": {CALLS_HOLD, NONE_LEFT_ABOVE},
+    "K-SIZE-1": {KEYS_HOLD},
+}
+"""The conditions of each rule. If they hold, no event violates the rule; if one fails, its window decides."""
 
 OPS: Final = (
     *("CONFIG", "CACHE_OPEN", "CACHE_CLOSE", "PUT", "HIT", "MISS", "EVICT", "FLUSH", "DELETE", "REMOVE", "METRICS"),

@@ -7,9 +7,6 @@ op = 'REMOVE' and cause = 'CLEAR'
 -- needs
 life of REMOVE
 
--- sufficient
-keys_hold and calls_hold and left_empty
-
 -- over streamed
 op = 'REMOVE' and cause = 'CLEAR' and whole and (
   coalesce(life <> life_shown and life <> life_by_writes, true)

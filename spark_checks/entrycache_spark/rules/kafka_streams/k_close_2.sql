@@ -6,9 +6,6 @@ op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLOSE')
 -- needs
 life of REMOVE
 
--- sufficient
-keys_hold and calls_hold and left_empty
-
 -- over streamed: an entry that leaves was cached
 op = 'REMOVE' and cause = 'CLOSE' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 

@@ -6,9 +6,6 @@ op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and life is not null
 -- needs
 life of DELETE
 
--- sufficient
-keys_hold
-
 -- over streamed
 op = 'DELETE' and coalesce(cause, 'CALL') <> 'FLUSH' and whole and life <> life_shown and life <> life_by_writes
 

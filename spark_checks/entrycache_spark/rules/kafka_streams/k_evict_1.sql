@@ -8,9 +8,6 @@ op = 'EVICT'
 life of EVICT
 key_hash of PUT
 
--- sufficient
-keys_hold and calls_hold and eldest_first
-
 -- over streamed
 op = 'EVICT' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 

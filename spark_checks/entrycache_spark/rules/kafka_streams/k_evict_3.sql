@@ -8,9 +8,6 @@ op = 'EVICT' and dirty
 dirty of EVICT
 life of EVICT
 
--- sufficient
-keys_hold and calls_hold and evicted_first
-
 -- over streamed
 op = 'FLUSH' and whole and is_evicted and op_before = 'FLUSH' and cache = cache_before and call_id = call_before
 

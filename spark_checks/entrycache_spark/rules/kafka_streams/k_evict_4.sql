@@ -9,9 +9,6 @@ op = 'PUT'
 -- needs
 CONFIG.max_size_bytes of PUT
 
--- sufficient
-keys_hold and calls_hold and none_outside and none_above
-
 -- over streamed
 ends_call and whole and in_put and bytes_after > limit_now and put_live > 0 and coalesce(failed_call <> call_id, true)
 

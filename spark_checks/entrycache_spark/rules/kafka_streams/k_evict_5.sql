@@ -7,9 +7,6 @@ op = 'PUT'
 -- needs
 CONFIG.max_size_bytes of PUT
 
--- sufficient
-keys_hold and calls_hold and none_needless
-
 -- over streamed
 overflows and whole and bytes_after + size_bytes <= limit_now
 

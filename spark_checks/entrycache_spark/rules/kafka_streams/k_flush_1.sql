@@ -8,9 +8,6 @@ op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
 life of FLUSH
 dirty of PUT
 
--- sufficient
-keys_hold and calls_hold and order_holds and handed_all
-
 -- over streamed: an entry that is handed over is cached, or evicted by the same call
 op = 'FLUSH' and whole and coalesce(life <> life_by_writes, true) and not leaves_here
 

@@ -8,9 +8,6 @@ op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 dirty of PUT
 life of FLUSH
 
--- sufficient
-keys_hold
-
 -- over streamed
 whole and live and life = life_by_writes and not dirty_by_writes and not dirty_shown and (
   op = 'FLUSH'

@@ -8,9 +8,6 @@ op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and life is not null
 dirty of PUT
 dirty of HIT, EVICT, DELETE, REMOVE
 
--- sufficient
-keys_hold
-
 -- over streamed
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE') and whole and life = life_by_writes and not dirty and dirty_by_writes and dirty_shown
 

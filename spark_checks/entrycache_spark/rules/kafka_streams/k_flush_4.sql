@@ -8,9 +8,6 @@ op = 'DELETE' and cause = 'FLUSH'
 life of DELETE FLUSH
 life of FLUSH
 
--- sufficient
-keys_hold
-
 -- over streamed
 op = 'DELETE' and cause = 'FLUSH' and whole and (
   coalesce(life <> flushed_life or call_id <> flushed_call, true)

@@ -7,9 +7,6 @@ op = 'HIT'
 life of HIT
 key_hash of PUT
 
--- sufficient
-keys_hold
-
 -- over streamed
 op = 'HIT' and whole and coalesce(life <> life_shown and life <> life_by_writes, true)
 

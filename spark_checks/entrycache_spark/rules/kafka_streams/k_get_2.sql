@@ -6,9 +6,6 @@ op = 'MISS'
 -- needs
 key_hash of PUT, MISS
 
--- sufficient
-keys_hold
-
 -- over streamed
 op = 'MISS' and whole and live and life_shown <> -9223372036854775807
 

@@ -3,9 +3,6 @@
 -- checked
 true
 
--- sufficient
-calls_hold
-
 -- over streamed: time, across gaps too
 ts_ns < ts_before
 

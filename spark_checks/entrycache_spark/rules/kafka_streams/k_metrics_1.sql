@@ -8,9 +8,6 @@ op in ('PUT', 'EVICT', 'DELETE', 'REMOVE', 'END')
 -- needs
 size_bytes of PUT
 
--- sufficient
-keys_hold and calls_hold and sums_hold and totals_hold
-
 -- over streamed
 whole and (
   (coalesce(bytes_after <> by_row, true) and bytes_after <> by_sum)

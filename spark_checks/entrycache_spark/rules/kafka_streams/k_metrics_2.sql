@@ -7,9 +7,6 @@
 -- checked
 op = 'METRICS' and cache is null
 
--- sufficient
-keys_hold and calls_hold and counts_hold
-
 -- over streamed
 op = 'METRICS' and cache is null and (
   counter(value, 'puts') < counter(metrics_before, 'puts') or counter(value, 'gets') < counter(metrics_before, 'gets')

@@ -6,9 +6,6 @@
 -- checked
 op = 'METRICS' and cache is not null
 
--- sufficient
-keys_hold and calls_hold and own_counts_hold
-
 -- over streamed
 op = 'METRICS' and cache is not null and whole and call_id = seq and (
   counter(value, 'overwrites') <> own_overwrites

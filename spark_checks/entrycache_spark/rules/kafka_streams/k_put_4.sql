@@ -6,9 +6,6 @@ op = 'PUT' and not coalesce(dirty, false)
 -- needs
 dirty of PUT
 
--- sufficient
-keys_hold
-
 -- over streamed
 op = 'PUT' and not dirty and whole and dirty_by_writes and dirty_shown
 

@@ -6,9 +6,6 @@ op = 'CONFIG' and limit_now < limit_before
 -- needs
 CONFIG.max_size_bytes of CONFIG
 
--- sufficient
-calls_hold and none_left_above
-
 -- over streamed
 ends_call and whole and in_shrink and bytes_after > limit_now and coalesce(failed_call <> call_id, true)
 

@@ -7,9 +7,6 @@ op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null
 -- needs
 size_bytes of PUT
 
--- sufficient
-keys_hold
-
 -- over streamed
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH', 'FAILED') and whole and life = put_seq
 and size_bytes <> put_size and size_bytes <> size_shown

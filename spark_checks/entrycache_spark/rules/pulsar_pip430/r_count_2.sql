@@ -6,9 +6,6 @@ op = 'EXPECT' and life is not null and not many
 -- needs
 ever expected_reads of READ_DONE, EXPECT
 
--- same witness
-R-COUNT-1
-
 -- over counted
 not many and op = 'EXPECT' and expected_reads <> count_before + 1
 and not (begun and coalesce(expected_reads = count_by_sum, false))

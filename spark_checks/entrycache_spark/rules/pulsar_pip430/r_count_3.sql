@@ -7,9 +7,6 @@ life is not null and op in ('READ_DONE', 'EXPECT', 'EVICT', 'REMOVE', 'SNAPSHOT'
 -- needs
 ever expected_reads of READ_DONE, EXPECT
 
--- same witness
-R-COUNT-1
-
 -- over counted
 case
   when op in ('READ_DONE', 'EXPECT') then expected_reads is null or (seq_before is not null and count_before is null)

@@ -8,17 +8,6 @@ bound of PASS_BEGIN SIZE
 size_bytes of EVICT SIZE
 pass_id of EVICT SIZE
 
--- witness: the bytes left to free shrink by the bytes removed, and are 0 at the end unless nothing is cached
-case
-  when op = 'PASS_BEGIN' and cause = 'SIZE' then token(pass_id, greatest(bound, 0))
-  when op = 'EVICT' and cause = 'SIZE'
-    then token(pass_id, greatest(bound - size_bytes, 0)) - token(pass_id, greatest(bound, 0))
-  when op = 'PASS_END' and cause = 'SIZE'
-    and not coalesce(bound <= 0 or (tail_no = head_no and bytes_after = 0), false) then 4294967311
-  when op = 'PASS_END' and cause = 'SIZE' then - token(pass_id, greatest(bound, 0))
-  else 0
-end
-
 -- window: slots are left if an entry was cached before the last row of the pass and still is
 with counted as (
   select

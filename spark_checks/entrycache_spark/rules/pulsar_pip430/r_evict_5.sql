@@ -9,18 +9,6 @@ bound of PASS_BEGIN SIZE
 size_bytes of EVICT SIZE
 pass_id of EVICT SIZE
 
--- witness: no row removes an entry with nothing left to free, and each row continues from the row before it
-case
-  when op = 'EVICT' and cause = 'SIZE' and not coalesce(bound > 0, false) then 4294967311
-  when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') or pass_id is null then 0
-  when bound is null or many then 4294967311
-  when op = 'PASS_BEGIN' then token(pass_id * 1000003 + seq, bound)
-  when op = 'PASS_END' then - token(pass_id * 1000003 + seq - 1, bound)
-  when op = 'EVICT' and cause = 'SIZE'
-    then token(pass_id * 1000003 + seq, bound - size_bytes) - token(pass_id * 1000003 + seq - 1, bound)
-  else token(pass_id * 1000003 + seq, bound) - token(pass_id * 1000003 + seq - 1, bound)
-end
-
 -- window
 with freed as (
   select

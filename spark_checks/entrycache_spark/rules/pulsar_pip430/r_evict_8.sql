@@ -6,39 +6,6 @@ op in ('EVICT', 'REQUEUE', 'TOMBSTONE')
 -- needs
 life of INSERT, EVICT, REQUEUE
 
--- witness: each dequeue takes the slot whose number is its own ordinal, ordinals follow the rows of a pass, and
--- each live entry is taken from the slot that it was given
-case
-  when op = 'REMOVE' and ticket is not null then 4294967311
-  when op in ('EVICT', 'REQUEUE', 'TOMBSTONE') and not coalesce(ticket = head_no, false) then 4294967311
-  when op in ('EVICT', 'TOMBSTONE') then - token(pass_id, head_no - seq)
-  when op = 'REQUEUE' and not coalesce(tail_no > ticket, false) then 4294967311
-  when op = 'REQUEUE' then - token(pass_id, head_no - seq)
-  when op = 'PASS_END' and many then 4294967311
-  when op = 'PASS_END' then (seq - pass_id - 1) * token(pass_id, head_no - seq)
-  else 0
-end
-+ case
-    when op = 'INSERT' or (op = 'SNAPSHOT' and cause = 'OPEN' and life is not null) then token(life, tail_no)
-    when op = 'EVICT' then - token(life, ticket)
-    when op = 'REQUEUE' then token(life, tail_no) - token(life, ticket)
-    when op = 'TOMBSTONE' and life is not null then - token(life, ticket)
-    when op = 'SNAPSHOT' and cause = 'END' and life is not null then - token(life, tail_no)
-    else 0
-  end
-
--- balance
-dead_tokens
-
--- unless: sums do not show that a pass follows those that took older slots; its end shows how many were taken
-select broker
-from (
-  select broker, head_no, lag(head_no) over (partition by broker order by seq) as taken_before
-  from marked
-  where op = 'PASS_END'
-) as ends
-where head_no < taken_before
-
 -- window: the slot of an entry is the one of its last INSERT or REQUEUE, by number if the trace has numbers, else by
 -- order. A dequeue is wrong if it is the first to skip an older slot that is still held
 with chain as (

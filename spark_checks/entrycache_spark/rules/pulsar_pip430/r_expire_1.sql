@@ -8,17 +8,6 @@ bound of PASS_BEGIN TIME
 stamp_ns of EVICT TIME
 pass_id of EVICT TIME
 
--- witness: no EVICT of a young entry; and the rows of all time passes are evictions, dead slots and requeues of expired
--- entries (a REQUEUE does not say in which kind of pass it stands)
-case
-  when op = 'PASS_BEGIN' and cause = 'TIME' then token(pass_id, bound)
-  when op = 'PASS_END' and cause = 'TIME' then (seq - pass_id - 1) * token(pass_id, bound) - token(pass_id, bound)
-  when op = 'EVICT' and cause = 'TIME' and not coalesce(stamp_ns < bound, false) then 4294967311
-  when op in ('EVICT', 'TOMBSTONE') and cause = 'TIME' then - token(pass_id, bound)
-  when op = 'REQUEUE' and stamp_ns < bound then - token(pass_id, bound)
-  else 0
-end
-
 -- window
 with kinds as (
   select

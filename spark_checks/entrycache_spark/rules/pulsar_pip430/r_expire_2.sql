@@ -6,12 +6,6 @@ op = 'PASS_END' and cause = 'TIME'
 -- needs
 bound of PASS_END TIME
 
--- witness
-case
-  when op = 'PASS_END' and cause = 'TIME' and coalesce(stamp_ns < bound, bound is not null and bytes_after > 0) then 1
-  else 0
-end
-
 -- window: a null stamp says that no live entry is left; if bytes are left, it says nothing
 select
   broker, seq, life,

@@ -7,9 +7,6 @@ op = 'REQUEUE' and cause = 'ACCESSED'
 accessed of REQUEUE ACCESSED
 extend_accessed of REQUEUE ACCESSED
 
--- witness
-case when op = 'REQUEUE' and cause = 'ACCESSED' and not (accessed and extend_accessed) then 1 else 0 end
-
 -- window
 select
   broker, seq, life,

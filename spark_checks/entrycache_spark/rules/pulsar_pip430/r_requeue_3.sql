@@ -9,19 +9,6 @@ extend_accessed of EVICT
 requeues of EVICT
 max_requeues of EVICT
 
--- witness: no row contradicts itself, and the stated counts of requeues balance
-case
-  when op = 'INSERT' then token(life, 0)
-  when op = 'SNAPSHOT' and cause = 'OPEN' and life is not null then token(life, requeues)
-  when op = 'REQUEUE' and split_budget and cause = 'ACCESSED' then 0
-  when op = 'REQUEUE' then token(life, requeues) - token(life, requeues - 1)
-  when op = 'EVICT' and ((accessed and extend_accessed) or (expected_reads >= 1 and requeues < max_requeues))
-    then 4294967311
-  when op in ('EVICT', 'REMOVE') then - token(life, requeues)
-  when op = 'SNAPSHOT' and cause = 'END' and life is not null then - token(life, requeues)
-  else 0
-end
-
 -- window
 with had as (
   select

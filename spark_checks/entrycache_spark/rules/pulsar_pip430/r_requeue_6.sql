@@ -7,18 +7,6 @@ op = 'REQUEUE' and cause = 'EXPECTED_READS'
 -- needs
 max_requeues of REQUEUE EXPECTED_READS
 
--- witness: no row above its limit, and each stated count is the one before it plus one (in a sum over lives)
-case
-  when op = 'INSERT' then token(life, 0)
-  when op = 'SNAPSHOT' and cause = 'OPEN' and life is not null then token(life, requeues)
-  when op = 'REQUEUE' and cause = 'EXPECTED_READS' and requeues > max_requeues then 4294967311
-  when op = 'REQUEUE' and split_budget and cause = 'ACCESSED' then 0
-  when op = 'REQUEUE' then token(life, requeues) - token(life, requeues - 1)
-  when op in ('EVICT', 'REMOVE') then - token(life, requeues)
-  when op = 'SNAPSHOT' and cause = 'END' and life is not null then - token(life, requeues)
-  else 0
-end
-
 -- window
 with had as (
   select

@@ -6,13 +6,6 @@ op = 'REQUEUE' and cause = 'EXPECTED_READS'
 -- needs
 ever expected_reads of REQUEUE EXPECTED_READS
 
--- witness
-case
-  when op = 'REQUEUE' and cause = 'EXPECTED_READS'
-    and (coalesce(expected_reads, 0) < 1 or (accessed and extend_accessed)) then 1
-  else 0
-end
-
 -- window
 select
   broker, seq, life,

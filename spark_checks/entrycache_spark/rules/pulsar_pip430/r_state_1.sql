@@ -9,28 +9,6 @@ op in ('INSERT', 'EVICT', 'REMOVE')
 size_bytes of INSERT
 size_bytes of EVICT, REMOVE
 
--- witness: each row continues from the row before it, and each entry leaves with the size of its INSERT
-token(seq, bytes_after)
-- token(seq - 1, case
-    when op = 'INSERT' then bytes_after - size_bytes
-    when op in ('EVICT', 'REMOVE') then bytes_after + size_bytes
-    else bytes_after
-  end)
-+ case
-    when op = 'INSERT' or (op = 'SNAPSHOT' and cause = 'OPEN' and life is not null) then token(life, size_bytes)
-    when op in ('EVICT', 'REMOVE') or (op = 'SNAPSHOT' and cause = 'END' and life is not null)
-      then - token(life, size_bytes)
-    else 0
-  end
-+ case
-    when manager_bytes <> bytes_after and (op = 'END' or not many) then 4294967311
-    when op = 'END' and counter(value, 'bytes') <> bytes_after then 4294967311
-    else 0
-  end
-
--- balance
-token(last_seq, last_bytes) - token(first_seq - 1, open_bytes)
-
 -- window: a row is wrong if its bytes neither follow from the row before it nor equal the sum since the start. A row
 -- without a size is not compared
 with changes as (

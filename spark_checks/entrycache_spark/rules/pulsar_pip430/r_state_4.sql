@@ -7,29 +7,6 @@ op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE')
 -- needs
 pass_id of PASS_BEGIN, PASS_END, EVICT, REQUEUE, TOMBSTONE
 
--- witness: each pass begins and ends, and its rows fill the seqs between: their number is right, and their sum is the
--- least that so many different seqs after the begin can have
-case
-  when op not in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'REQUEUE', 'TOMBSTONE') then 0
-  when many or pass_id is null then 4294967311
-  when op = 'PASS_BEGIN' then case when pass_id = seq then token(pass_id, 3) else 4294967311 end
-  when seq <= pass_id then 4294967311
-  when op = 'PASS_END' then
-    (seq - pass_id - 1) * token(pass_id, 1) - token(pass_id, 3)
-      + cast(((seq - pass_id - 1) * (seq - pass_id)) div 2 as bigint)
-  else - token(pass_id, 1) - (seq - pass_id)
-end
-
--- unless: no sum shows the kind of a pass
-select broker
-from marked
-where op in ('PASS_BEGIN', 'PASS_END', 'EVICT', 'TOMBSTONE') and pass_id is not null
-group by broker, pass_id
-having min(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 when cause is not null then 3 end)
-    <> max(case when cause = 'TIME' then 1 when cause = 'SIZE' then 2 when cause is not null then 3 end)
-  or min(case when origin = 'TRIGGER' then 1 when origin = 'CYCLE' then 2 when origin = 'CALL' then 3 when origin is not null then 4 end)
-    <> max(case when origin = 'TRIGGER' then 1 when origin = 'CYCLE' then 2 when origin = 'CALL' then 3 when origin is not null then 4 end)
-
 -- over ordered
 case
   when op = 'PASS_BEGIN' then open_pass is not null or coalesce(pass_id <> seq, true)

@@ -13,20 +13,6 @@ CONFIG.max_size_bytes of INSERT
 CONFIG.watermark of INSERT
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
 
--- witness: each INSERT above the trigger names its next seq, each pass the one before its own
-case
-  when manual then 0
-  when op = 'INSERT' and coalesce(manager_bytes, bytes_after) > trigger_now and coalesce(manager_bytes, bytes_after) > target_now
-    then case when many then 4294967311 else token(seq, 11) end
-  when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' then
-    case
-      when many or coalesce(manager_bytes, bytes_after) <= coalesce(trigger_bytes, trigger_now)
-        or bound <> coalesce(manager_bytes, bytes_after) - coalesce(target_bytes, target_now) then 4294967311
-      else - token(seq - 1, 11)
-    end
-  else 0
-end
-
 -- over ordered: a pass without need, for another amount, or without a preceding INSERT that requests it
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not manual
 and (

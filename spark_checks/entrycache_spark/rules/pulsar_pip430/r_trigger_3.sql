@@ -6,9 +6,6 @@ op in ('REJECT', 'SKIP') and not coalesce(manual, false) and not many
 -- needs
 CONFIG.eviction of REJECT, SKIP
 
--- same witness
-R-TRIGGER-2
-
 -- over ordered
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not manual and not many
 and op_before in ('REJECT', 'SKIP')

@@ -9,9 +9,6 @@ CONFIG.eviction of PASS_BEGIN SIZE TRIGGER
 CONFIG.max_size_bytes of INSERT
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER
 
--- witness: the INSERT that requested the pass may stand anywhere before it
-case when op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual then 4294967311 else 0 end
-
 -- over ordered
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual
 and (

@@ -9,24 +9,6 @@ op = 'PASS_BEGIN' and origin = 'CYCLE'
 CONFIG.eviction of PASS_BEGIN * CYCLE
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE CYCLE
 
--- witness: each time pass that ends above the trigger names its next seq, each size pass the one before its own
-case
-  when coalesce(origin, '') <> 'CYCLE' then 0
-  when many then 4294967311
-  when op = 'PASS_BEGIN' and cause = 'TIME'
-    then case when virtual and coalesce(bound = ts_ns - ttl_now, ttl_now is null) then 0 else 4294967311 end
-  when op = 'PASS_END' and cause = 'TIME'
-    then case when coalesce(manager_bytes, bytes_after) > trigger_now and coalesce(manager_bytes, bytes_after) > target_now then token(seq, 12) else 0 end
-  when op = 'PASS_BEGIN' and cause = 'SIZE' then
-    case
-      when coalesce(manager_bytes, bytes_after) <= coalesce(trigger_bytes, trigger_now)
-        or bound <> coalesce(manager_bytes, bytes_after) - coalesce(target_bytes, target_now) then 4294967311
-      when call_id = seq then 0
-      else - token(seq - 1, 12)
-    end
-  else 0
-end
-
 -- over ordered: a size pass without need, or for another amount
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'CYCLE' and manual is not null
 and (

@@ -1,0 +1,122 @@
+"""The first rule that explains a failure is the one that the broken cache breaks first.
+
+Each cache has one realistic error in a line of the sample adapter or of the fast cache.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.judge import Coverage, judge_case, run_reference
+from entrycache_conformance.resolve import PythonSubject
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.pulsar_pip430 import fast_cache
+from entrycache_fast import BrokerCache, Removal
+from entrycache_fast.pulsar.store import Entry
+from entrycache_protocol.case import case_from_json
+from entrycache_protocol.subject import InProcessSubject, TestedSubject
+from tests.support import ROOT
+
+TEMPLATE = ROOT / "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt"
+
+A = {"cache": "a", "pos": [1, 0]}
+
+
+def insert(size: int, **arguments: Any) -> dict[str, Any]:
+    return {"op": "insert", **A, "size": size, **arguments}
+
+
+def explain_first(subject: TestedSubject, config: dict[str, Any], steps: list[dict[str, Any]]) -> str:
+    """Return the first rule that explains why the subject fails in this case."""
+    case = case_from_json({"system": "pulsar-pip430", "config": config, "steps": steps}, SYSTEMS)
+    difference = judge_case(subject, case).difference
+    assert difference is not None
+    return explain_difference(subject, case, run_reference(case, Coverage()), difference)[0].value
+
+
+def altered_adapter(line: str, other: str) -> TestedSubject:
+    """Return the sample adapter with one line changed."""
+    source = TEMPLATE.read_text(encoding="utf-8")
+    assert source.count(line) == 1
+    names: dict[str, Any] = {"__name__": "altered"}
+    exec(source.replace(line, other), names)
+    return PythonSubject(names["MyCache"])
+
+
+REFUSAL = "self.disabled or pos in entries:\n            return"
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "step", "rule"),
+    [
+        (
+            REFUSAL,
+            "self.disabled or (pos in entries and not entries.update({pos: size})):\n            return",
+            insert(2),
+            "R-INSERT-2",
+        ),
+        ("if last_inclusive or pos < last", "if pos < last", None, "R-INVALIDATE-2"),
+        ("list(self.caches.get(cache, {})))", "[])", {"op": "clear", "cache": "a"}, "R-INVALIDATE-4"),
+    ],
+)
+def test_the_adapter(line: str, other: str, step: dict[str, Any] | None, rule: str) -> None:
+    removal = {"op": "remove_range", "cache": "a", "first": [1, 0], "last": [1, 0], "last_inclusive": True}
+    steps = [insert(1), step or removal, {"op": "observe"}]
+    assert explain_first(altered_adapter(line, other), {}, steps) == rule
+
+
+class DuplicateReplacesSize(BrokerCache[Any]):
+    def _reject(self, cached: Entry, size_bytes: int) -> bool:
+        cached.size_bytes = size_bytes
+        return super()._reject(cached, size_bytes)
+
+
+class SizePassUncounted(BrokerCache[Any]):
+    def _relieve(self, origin: Any) -> Removal:
+        cycles = self._counts.eviction_cycles
+        done = super()._relieve(origin)
+        self._counts.eviction_cycles = cycles
+        return done
+
+
+class CycleUpToTheTrigger(BrokerCache[Any]):
+    """The size pass of `cycle` runs although the bytes are exactly at the trigger."""
+
+    def cycle(self) -> Removal:
+        self.trigger_bytes -= 1
+        done = super().cycle()
+        self._set_thresholds()
+        return done
+
+
+class TriggerRounded(BrokerCache[Any]):
+    def _set_thresholds(self) -> None:
+        super()._set_thresholds()
+        self.trigger_bytes = round(self.max_size_bytes * 0.98)
+
+
+METRICS = {"op": "metrics"}
+
+
+@pytest.mark.parametrize(
+    ("cache", "config", "steps", "rule"),
+    [
+        (DuplicateReplacesSize, {}, [insert(1), insert(2), {"op": "observe"}], "R-INSERT-2"),
+        (SizePassUncounted, {"max_size_bytes": 100}, [insert(100), METRICS], "R-METRICS-5"),
+        (CycleUpToTheTrigger, {"max_size_bytes": 10, "watermark": 0.5}, [insert(9), {"op": "cycle"}], "R-TRIGGER-6"),
+        (TriggerRounded, {"max_size_bytes": 10}, [insert(10), {"op": "observe"}], "R-TRIGGER-2"),
+    ],
+)
+def test_the_fast_cache(
+    cache: type[BrokerCache[Any]], config: dict[str, Any], steps: list[dict[str, Any]], rule: str
+) -> None:
+    subject = InProcessSubject(
+        "broken",
+        SYSTEMS["pulsar-pip430"],
+        lambda given: fast_cache.open_cache(given, cache),
+        fast_cache.DECLARATION,
+    )
+    assert explain_first(subject, config, steps) == rule
