@@ -434,7 +434,8 @@ def _print_briefly(report: RunReport) -> None:
         )
     levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
     exceptions = [f"{one.kind} {one.what}" for one in report.exceptions]
-    exceptions += [f"{len(report.skipped)} skipped"] if report.skipped else []
+    skipped = len(report.other_skipped)
+    exceptions += [f"{skipped} skipped"] if skipped else []
     rest = f"; except {'; '.join(exceptions)}" if exceptions else ""
     out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 
