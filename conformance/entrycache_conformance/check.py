@@ -60,7 +60,8 @@ def sequence_text(subject: resolve.PythonSubject, failure: Failure) -> str:
     if failure.schedules is not None or not isinstance(failing, FailingCase):
         return "" if failure.schedules is None else failure.schedules.in_words
     system = failing.case.system
-    config = case.config_to_json(system, failing.case.config, subject.declaration.sent_keys)
+    sent = subject.declaration.sent_keys - {*failing.case.omitted}
+    config = case.config_to_json(system, failing.case.config, sent)
     lines = [
         f"{subject.name} breaks {', '.join(failure.rules)} at step {failure.step}",
         f"config {codec.format_json(config)}",

@@ -32,7 +32,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import failure, generate, levels
-from entrycache_conformance.judge import Coverage, answer_case, judge, judge_case, match_without_tokens, run_reference
+from entrycache_conformance.judge import (
+    Coverage,
+    adopt_uncompared,
+    answer_case,
+    judge,
+    judge_case,
+    match_without_tokens,
+    run_reference,
+)
 from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, case_from_json, case_to_json, write_case
@@ -163,6 +171,8 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
     max_steps = declaration.limits.max_steps
     if max_steps is not None and len(case.steps) > max_steps:
         return None
+    if declaration.unsupported_reason(case.config, case.steps):
+        return None
     try:
         answer = answer_case(subject, case)
     except errors.BrokenSubject:
@@ -292,6 +302,7 @@ def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
             with limit_calls(MAX_CALLS):
                 done = fault.model.step(state, op, config)
             faulty, wanted = declared_part(done.outcome, introspection), declared_part(answer, introspection)
+            wanted = adopt_uncompared(op, faulty, wanted, observed.declaration)
             if faulty != wanted and not match_without_tokens(faulty, wanted, observed.declaration):
                 return False
             state = done.state
@@ -377,7 +388,7 @@ def _is_needed(subject: TestedSubject, failing: FailingCase, name: str, value: i
     for other in others:
         varied = (*steps[:at], dataclasses.replace(steps[at], **{name: other}))
         case = dataclasses.replace(failing.case, steps=varied, outcomes=(), got=())
-        if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
+        if subject.declaration.unsupported_reason(case.config, case.steps):
             continue
         difference = judge_case(subject, case).difference
         if difference is not None and difference.at == at and _is_alike(_direction_of(difference), direction):

@@ -8,7 +8,7 @@ are their JSON Schemas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -146,15 +146,16 @@ def build_case_table(failing: subject.FailingCase, rules: tuple[str, ...]) -> Ta
     columns = ("step", "op", "expected", "got", "rule", f"{state_text.name} before", f"{state_text.name} after")
     title = f"{names} {verb} at step {difference.at}" if case.steps else f"{names} {verb} before any step"
     bad_row = len(rows) - 1 if rows else None
-    config = _config_text(system, case.config)
+    config = _config_text(system, case.config, case.omitted)
     return Table(title, columns, tuple(rows), config, bad_row, 3, state_text.lanes(before), state_text.lanes(after))
 
 
-def _config_text(system: AnySystem, config: Any) -> str:
+def _config_text(system: AnySystem, config: Any, omitted: Sequence[str] = ()) -> str:
     """Return the settings and variants that are not the default, as they stand in a case file."""
     usual = config_to_json(system, system.model.config())
     own = {name: value for name, value in config_to_json(system, config).items() if value != usual[name]}
-    return "  ".join(f"{name}={codec.format_json(value)}" for name, value in (own | variants_to_json(config)).items())
+    parts = [f"{name}={codec.format_json(value)}" for name, value in (own | variants_to_json(config)).items()]
+    return "  ".join(parts + ([f"not sent: {', '.join(omitted)}"] if omitted else []))
 
 
 def _step_text(op: Any) -> str:

@@ -18,14 +18,17 @@ import math
 import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from enum import Enum
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from entrycache_conformance.judge import Coverage, Definition, step_with_laws
-from entrycache_protocol.case import Case
-from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.case import Case, config_to_json
+from entrycache_protocol.codec import MalformedValue, field_codecs
+from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference
-from entrycache_protocol.system import AnySystem, CasePlan, Draw, seeded_draw
+from entrycache_protocol.system import AnySystem, CasePlan, Draw, choose, seeded_draw
 
 STEP_LABEL: Final = 430
 """The label that Hypothesis gives to the draws of one step."""
@@ -71,14 +74,19 @@ def make_case(
     workload: Any = None,
     marks: Marks | None = None,
 ) -> GeneratedCase:
-    """Make a case of the operations in `menu`, with the workload profile `workload` of the system.
+    """Make a case of the operations in `menu`, with a workload profile of the system, or `OMITTED_SETTINGS`.
 
     With `steps` the case has exactly that many. Without it the case may end after every step, and the final queries of
     its plan follow. Laws are checked only where `coverage` is given.
     """
     system = declaration.system
+    omitted: tuple[str, ...] = ()
+    if workload is OMITTED_SETTINGS:
+        declaration, omitted = _omit_settings(draw, declaration)
+        workload = choose(draw, (None, None, *system.cases.extra_workloads))
     plan = system.cases.plan(draw, declaration, tuple(menu), workload)
     next_op = _finite_choice(draw, plan) if steps is None else _endless_choice(draw, plan)
+    limits = StepLimits(declaration) if declaration.is_narrowed else None
     limit = plan.steps_max if steps is None else steps
     limit = min(limit, declaration.limits.max_steps or limit)
     state = system.model.initial(plan.config)
@@ -93,15 +101,107 @@ def make_case(
     while len(ops) < limit:
         if marks is not None:
             marks.begin()
-        op = next_op(state)
+        op = next_op(state) if limits is None else _next_within(limits, plan.config, ops, partial(next_op, state))
         if marks is not None:
             marks.end()
         if op is None:
             break
         state = play(op)
     for op in plan.final_queries(state)[: max(0, limit - len(ops))] if steps is None else ():
-        state = play(op)
-    return GeneratedCase(Case(system, plan.config, tuple(ops)), reference_steps)
+        if limits is None or not limits.find_excess(op):
+            state = play(op if limits is None else limits.fit(op))
+    return GeneratedCase(Case(system, plan.config, tuple(ops), omitted=omitted), reference_steps)
+
+
+OMITTED_SETTINGS: Final = "omitted settings"
+"""The workload of cases whose requests leave settings out, so that the subject's own defaults of them apply."""
+
+
+def omittable_settings(declaration: Declaration) -> tuple[str, ...]:
+    """Return the settings that a request to the subject may leave out."""
+    names = declaration.sent_keys - declaration.system.cases.unvaried if declaration.limits.defaults else ()
+    return tuple(sorted(names))
+
+
+def _omit_settings(draw: Draw, declaration: Declaration) -> tuple[Declaration, tuple[str, ...]]:
+    """Return the declaration without one of its settings, or without all of them, and the names of these.
+
+    If the limit is left out, the sizes of entries aim at its default.
+    """
+    names = omittable_settings(declaration)
+    at = draw(0, len(names))
+    omitted = names if at == len(names) else (names[at],)
+    limit = getattr(declaration.base_config(), "max_size_bytes", 0) if "max_size_bytes" in omitted else 0
+    has_sizes = any("size" in op.__slots__ for op in declaration.system.ops.values())
+    sizes = (int(limit * 0.98), limit, limit // 2) if limit and has_sizes else ()
+    kept = declaration.sent_keys - {*omitted}
+    return dataclasses.replace(declaration, config=kept, sizes=(*declaration.sizes, *sizes)), omitted
+
+
+def decisive_defaults(generated: GeneratedCase, declaration: Declaration) -> list[str]:
+    """Return the omitted settings of a case with which another default would have led to another outcome."""
+    case = generated.case
+    declared_part = case.system.wire.declared_part
+
+    def outcomes(steps: Sequence[Any]) -> list[Any]:
+        return [declared_part(done.outcome, declaration.introspection) for done in steps]
+
+    right = outcomes(generated.steps) if case.omitted else []
+
+    def differs(name: str, value: Any) -> bool:
+        config = dataclasses.replace(case.config, **{name: value})
+        state, steps = case.system.model.initial(config), []
+        for op in case.steps:
+            steps.append(case.system.model.step(state, op, config))
+            state = steps[-1].state
+        return outcomes(steps) != right
+
+    return [name for name in case.omitted if any(differs(name, other) for other in _other_defaults(case, name))]
+
+
+def _other_defaults(case: Case, name: str) -> list[Any]:
+    """Return other values of a setting: the double and the half of a number, or the other members of an enumeration."""
+    value = getattr(case.config, name)
+    if value is None:
+        value = config_to_json(case.system, case.config)[name]
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, Enum):
+        return [other for other in type(value) if other is not value]
+    if isinstance(value, float):
+        return [value / 2]
+    decode = next(codec.decode for codec in field_codecs(type(case.config)) if codec.name == name)
+    others = []
+    for other in (2 * value or 1, value // 2):
+        with suppress(MalformedValue):
+            others += [] if other == value else [decode(other)]
+    return others
+
+
+FITTING_TRIES: Final = 60
+"""The number of operations that are made until one is within the limits of the subject; then the case ends."""
+
+
+def _next_within(limits: StepLimits, config: Any, ops: Sequence[Any], next_op: Callable[[], Any]) -> Any:
+    """Return the next operation within the limits of the subject, or None if the case ends."""
+    expire = limits.declaration.system.ops["expire"] if limits.owes_expiry else None
+    op = expire() if expire is not None else _fitting_op(limits, config, ops, next_op)
+    if op is not None:
+        limits.accept(op)
+    return op
+
+
+def _fitting_op(limits: StepLimits, config: Any, ops: Sequence[Any], next_op: Callable[[], Any]) -> Any:
+    declaration = limits.declaration
+    for _ in range(FITTING_TRIES):
+        op = next_op()
+        if op is None:
+            return None
+        op = limits.fit(op)
+        fits = not limits.find_excess(op)
+        if fits and not declaration.system.cases.unsupported_reason(declaration, config, [*ops, op]):
+            return op
+    return None
 
 
 def _finite_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:
@@ -172,7 +272,10 @@ class CaseMaker:
             self.choices.append(value)
             return value
 
-        return make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
+        generated = make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
+        coverage.defaults.update(dict.fromkeys(generated.case.omitted, 0))
+        coverage.defaults.update(dict.fromkeys(decisive_defaults(generated, self._declaration), 1))
+        return generated
 
     def choices_before_steps(self) -> list[int]:
         """Return the numbers of the last case that come before its first step."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.case import Case
@@ -58,7 +58,8 @@ class Coverage:
 
     With a `definition` the reference must also agree with it, which takes twice as long. It is for a run that judges
     the reference itself. `played` holds for each rule the first runs in which it fired, with the reference's steps.
-    `detectable` are the rules whose breach such a run would have shown.
+    `detectable` are the rules whose breach such a run would have shown. `defaults` counts for each setting the runs
+    that left it out, and in which another default would have led to another outcome.
     """
 
     fired: dict[Rule, int] = field(default_factory=Counter)
@@ -68,6 +69,7 @@ class Coverage:
     definition: Definition | None = None
     played: dict[Rule, list[tuple[Case, Sequence[Any]]]] = field(default_factory=dict)
     detectable: set[Rule] = field(default_factory=set)
+    defaults: dict[str, int] = field(default_factory=Counter)
 
     def add(self, run: Coverage, case: Case, steps: Sequence[Any]) -> None:
         """Add the coverage of one run that was answered."""
@@ -89,6 +91,8 @@ class Coverage:
             self.fired[rule] = self.fired.get(rule, 0) + count
         for cell, count in run.cells.items():
             self.cells[cell] = self.cells.get(cell, 0) + count
+        for name, count in run.defaults.items():
+            self.defaults[name] = self.defaults.get(name, 0) + count
 
 
 def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
@@ -128,7 +132,7 @@ def find_difference(subject: TestedSubject, case: Case, fresh: bool = False) -> 
 
     `fresh`: play the case on a fresh process.
     """
-    if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
+    if subject.declaration.unsupported_reason(case.config, case.steps):
         return None
     answer = subject.play_fresh([*case.earlier, case])[-1] if fresh else answer_case(subject, case)
     if isinstance(answer, FailedRun):
@@ -188,7 +192,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         if got == expected:
             continue
         expected = declared_part(expected, introspection)
-        got = declared_part(got, introspection)
+        got = adopt_uncompared(case.steps[index], expected, declared_part(got, introspection), declaration)
         if got != expected and not match_without_tokens(expected, got, declaration):
             return Difference(index, expected, got)
     if answer.leaked:
@@ -196,6 +200,21 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         last = max(0, len(steps) - 1)
         return Difference(last, steps[last].outcome if steps else None, None, failed)
     return None
+
+
+def adopt_uncompared(op: Any, expected: Any, got: Any, declaration: Declaration) -> Any:
+    """Return an outcome with the expected value of each key that is not compared. An error is always compared."""
+    names = declaration.uncompared.get(type(op).name, frozenset())
+    if not names or type(expected) is not type(got):
+        return got
+    if isinstance(got, dict):
+        return (
+            got
+            if "error" in expected
+            else {**got, **{key: expected[key] for key in names & got.keys() & expected.keys()}}
+        )
+    kept = {key: getattr(expected, key) for key in names & type(got).__dataclass_fields__.keys()}
+    return replace(got, **kept)
 
 
 def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> bool:

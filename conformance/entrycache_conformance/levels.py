@@ -28,7 +28,8 @@ CONCURRENT_LEVEL: Final = "concurrent"
 
 def offers_histories(declaration: Declaration) -> bool:
     """Return whether a subject takes histories."""
-    return declaration.system.histories is not None and declaration.limits.threads > 1
+    has_histories = declaration.system.histories is not None and declaration.limits.threads > 1
+    return has_histories and not declaration.is_narrowed
 
 
 def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str, ...]:
@@ -58,17 +59,21 @@ def list_levels(system: AnySystem) -> tuple[str, ...]:
 
 
 class Profile(NamedTuple):
-    """The examples of each level, and the least number of steps per rule and of visits per decision-table entry."""
+    """The examples of each level, and the least number of steps per rule and of visits per decision-table entry.
+
+    `default_minimum` is the least number of runs that each default decides; 0: none.
+    """
 
     examples: int
     rule_minimum: int
     cell_minimum: int
+    default_minimum: int = 0
 
 
 PROFILES: Final = {
     "dev": Profile(400, 20, 5),
-    "ci": Profile(1_500, 200, 50),
-    "nightly": Profile(30_000, 2_000, 500),
+    "ci": Profile(1_500, 200, 50, 3),
+    "nightly": Profile(30_000, 2_000, 500, 60),
 }
 
 
@@ -233,7 +238,12 @@ def _offers_everything(declaration: Declaration) -> bool:
         field.name for field in dataclasses.fields(system.model.config) if field.name not in system.cases.unvaried
     ]
     is_default = declaration.variants in {None, system.model.variants()} and not declaration.limits.hides_rules
-    return is_default and system.ops.keys() <= declaration.ops and all(declaration.varies(key) for key in settings)
+    return (
+        is_default
+        and not declaration.is_narrowed
+        and system.ops.keys() <= declaration.ops
+        and all(declaration.varies(key) for key in settings)
+    )
 
 
 def _scout_coverage(declaration: Declaration, level: str) -> judge.Coverage:
@@ -260,6 +270,31 @@ def find_rare(
     return few if rules else ["any rule: so short a run checks nothing"]
 
 
+DEFAULT_SCOUT_CASES: Final = 150
+"""The number of seeded cases that show which defaults decide often enough."""
+
+
+def find_undecided_defaults(
+    declaration: Declaration, level: str, profile: Profile, decided: Mapping[str, int]
+) -> list[str]:
+    """Return the settings whose default decided fewer runs than it must, of those that decide often enough by design.
+
+    A default that decides six times less often than that in cases of the reference is left to chance.
+    """
+    if not profile.default_minimum or not generate.omittable_settings(declaration):
+        return []
+    menu = declaration.system.cases.menu(
+        [name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level
+    )
+    source, scouted = random.Random(0), judge.Coverage()
+    for _ in range(DEFAULT_SCOUT_CASES):
+        scouted.add_all(generate.record_case(source, declaration, menu, generate.OMITTED_SETTINGS, None).coverage)
+    share = DEFAULT_SCOUT_CASES / search.profile_case_count(profile.examples, search.OMITTING_ONE_TO)
+    often = 6 * profile.default_minimum * share
+    reachable = [name for name in generate.omittable_settings(declaration) if scouted.defaults.get(name, 0) >= often]
+    return [name for name in reachable if decided.get(name, 0) < profile.default_minimum]
+
+
 def check_minimums(
     declaration: Declaration, parts: dict[str, report.LevelResult], profile: Profile, coverage: judge.Coverage
 ) -> list[report.Skip]:
@@ -270,6 +305,7 @@ def check_minimums(
     level = conforming[-1]
     all_levels = tuple(parts) == declaration.system.levels
     few = find_rare(declaration, level, profile, all_levels, coverage)
+    few += [f"default of {name}" for name in find_undecided_defaults(declaration, level, profile, coverage.defaults)]
     if not few:
         return []
     judged = parts[level].level

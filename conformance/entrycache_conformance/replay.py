@@ -112,8 +112,8 @@ def _play_smoke_case(subject: TestedSubject, name: str, objects: list[dict[str, 
     read = case_from_json(
         {"system": declaration.system.name, "steps": objects}, {declaration.system.name: declaration.system}
     )
-    case = Case(read.system, declaration.base_config(), read.steps)
-    if not _within_limits(case, declaration):
+    case = Case(read.system, declaration.base_config(), declaration.fit_steps(read.steps))
+    if not any(type(op).name == name for op in case.steps) or not _within_limits(case, declaration):
         return SmokeResult(name, "beyond its limits")
     steps, answer, difference = judge_case(subject, case)
     if isinstance(answer, SkippedRun):
@@ -127,7 +127,7 @@ def _play_smoke_case(subject: TestedSubject, name: str, objects: list[dict[str, 
 def _within_limits(case: Case, declaration: Declaration) -> bool:
     """Return whether the subject takes that many steps and such sizes, and no insert crosses its trigger."""
     limits = declaration.limits
-    if declaration.system.cases.unsupported_reason(declaration, case.config, case.steps):
+    if declaration.unsupported_reason(case.config, case.steps):
         return False
     sizes = [step.size for step in case.steps if hasattr(step, "size")]
     return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size

@@ -155,7 +155,8 @@ class RunReport:
 
     `rules` and `cells` count how often each rule and each decision-table entry was exercised. `about` is None if the
     caller has not added the metadata. `exceptions` are what the subject declares or the user asked for, and so limits
-    the verdict; `skipped` is what the run could not check. `given` is the subject as the command line names it,
+    the verdict; `skipped` is what the run could not check. `defaults` counts for each setting the runs that left it out
+    and that another default would have changed. `given` is the subject as the command line names it,
     and `repaired` are waived findings that it does not show, so that the run applied the specification there.
     """
 
@@ -171,6 +172,7 @@ class RunReport:
     exceptions: tuple[Exemption, ...] = ()
     given: str = ""
     repaired: tuple[str, ...] = ()
+    defaults: Mapping[str, int] = field(default_factory=dict)
 
     def merged_with(self, later: RunReport) -> RunReport:
         """Return both rounds as one report: a level is judged by the first round that got through it."""
@@ -219,6 +221,7 @@ class RunReport:
             "failures": [failure.to_json() for failure in self.failures],
             "skipped": [skip._asdict() for skip in self.skipped],
             "exceptions": [one._asdict() for one in self.exceptions],
+            **({"defaults": dict(sorted(self.defaults.items()))} if self.defaults else {}),
             **({"given": self.given} if self.given else {}),
             **({"repaired": list(self.repaired)} if self.repaired else {}),
             **({} if self.about is None else self.about.to_json()),
@@ -240,6 +243,7 @@ class RunReport:
             tuple(_read_exemptions(value)),
             value.get("given", ""),
             tuple(value.get("repaired", ())),
+            dict(value.get("defaults", {})),
         )
 
 
@@ -272,11 +276,12 @@ REPORT_SHAPE: Final = object_shape(
         "skipped": list_shape(object_shape({"what": TEXT, "reason": TEXT})),
         "given": TEXT,
         "repaired": TEXTS,
+        "defaults": mapping_shape(COUNT),
         "exceptions": list_shape(object_shape({"kind": TEXT, "what": TEXT, "reason": TEXT})),
         "known": list_shape(object_shape(dict.fromkeys(("rule", "state", "reason", "issue"), TEXT))),
         **METADATA_SHAPE,
     },
-    *("rules", "cells", "failures", "skipped", "exceptions", "given", "repaired", "known", *METADATA_SHAPE),
+    *("rules", "cells", "failures", "skipped", "exceptions", "given", "repaired", "defaults", "known", *METADATA_SHAPE),
 )
 """The JSON Schema of what `RunReport.from_json` reads."""
 
@@ -342,6 +347,7 @@ def build_report(
         failures=tuple(failure for part in parts.values() for failure in part.failures),
         skipped=tuple(skipped),
         exceptions=tuple(_exemptions(declaration, {level: part.level for level, part in parts.items()})),
+        defaults=dict(coverage.defaults),
     )
 
 
@@ -361,6 +367,13 @@ def _exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> 
                 yield Exemption(kind, f"{what} = {getattr(value, 'value', value)}", reason)
     for name, value in sorted(declaration.fixed.items()):
         yield Exemption("fixed setting", f"{name} = {value}", "the subject has no other value of it")
+    for op, words in sorted(declaration.arguments.items()):
+        for word in sorted({*words.values()} if op in declaration.ops else ()):
+            names = ", ".join(name for name, each in words.items() if each == word)
+            yield Exemption("argument", f"{op}: {names} {word} sent", "the subject declares it")
+    for op, keys in sorted(declaration.uncompared.items()):
+        if op in declaration.ops:
+            yield Exemption("uncompared", f"{op}: {', '.join(sorted(keys))}", "the subject does not give it")
     for name, level in levels.items():
         if level.missing:
             yield _not_offered(name, level.missing)

@@ -30,6 +30,9 @@ FIRST_BATCH_MAX: Final = 25
 MAX_REPLACEMENTS: Final = 3
 """The number of random cases for each example of a level, in place of runs that failures cut short."""
 
+OMITTING_ONE_TO: Final = 8
+"""One case that leaves settings out comes to so many usual ones."""
+
 Progress = Callable[[int], None]
 """A callback that takes the number of examples judged since the last call, or 0 while a failure is shortened."""
 
@@ -79,13 +82,20 @@ def search_level(
     progress: Progress,
     goes_on: GoesOn | None = None,
 ) -> SearchResult:
-    """Search with the default workload profile, then with further profiles, then with random cases if requested."""
+    """Search with the default workload profile, then with further profiles, then with cases that leave settings out,
+    then with random cases if requested.
+    """
     result = find_failure(subject, menu, examples, seed, coverage, progress, None, goes_on)
     for workload, one_to in subject.declaration.system.cases.extra_workloads.items():
         if result.failure is None:
             count = profile_case_count(examples, one_to)
             more = find_failure(subject, menu, count, seed, coverage, progress, workload, goes_on)
             result = SearchResult(more.failure, result.skipped + more.skipped)
+    if result.failure is None and generate.omittable_settings(subject.declaration):
+        count = profile_case_count(examples, OMITTING_ONE_TO)
+        omitting = generate.OMITTED_SETTINGS
+        more = find_failure(subject, menu, count, seed, coverage, progress, omitting, goes_on)
+        result = SearchResult(more.failure, result.skipped + more.skipped)
     if result.failure is None and bulk_seconds > 0:
         end = time.monotonic() + bulk_seconds
         more = search_random_cases(

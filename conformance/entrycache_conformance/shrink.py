@@ -329,7 +329,7 @@ def _shrink_unanswered_case(subject: TestedSubject, case: Case, failed: FailedRu
 
 def _fails_the_same_way(subject: TestedSubject, case: Case, failed: FailedRun) -> tuple[Case, FailedRun] | None:
     """Return the case and its failure, if the subject fails on it in the same way."""
-    if case.system.cases.unsupported_reason(subject.declaration, case.config, case.steps):
+    if subject.declaration.unsupported_reason(case.config, case.steps):
         return None
     try:
         answer = subject.play([case])[0]
@@ -435,7 +435,7 @@ def _shorten_earlier_run(subject: TestedSubject, case: Case, at: int, tries: int
     """Return the case with one of its earlier runs shortened as far as the failure allows."""
 
     def fails(run: Case) -> Case | None:
-        if run.system.cases.unsupported_reason(subject.declaration, run.config, run.steps):
+        if subject.declaration.unsupported_reason(run.config, run.steps):
             return None
         shorter = dataclasses.replace(case, earlier=(*case.earlier[:at], run, *case.earlier[at + 1 :]))
         return None if find_difference(subject, shorter, fresh=True) is None else shorter

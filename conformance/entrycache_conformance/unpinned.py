@@ -247,7 +247,7 @@ def _count_right(played: list[tuple[Case, Answer]], variants: Any, declaration: 
     count = 0
     for case, answer in played:
         varied = dataclasses.replace(case, config=dataclasses.replace(case.config, variants=variants))
-        if not declaration.system.cases.unsupported_reason(declaration, varied.config, varied.steps):
+        if not declaration.unsupported_reason(varied.config, varied.steps):
             count += judge(varied, run_reference(varied, Coverage()), answer, declaration) is None
     return count
 

@@ -37,9 +37,11 @@ MAX_STEPS = 10_000
 MAX_COST = 10_000_000
 """The most entries that the reference may copy while a case is played; see `entrycache_protocol.system.Cases`."""
 
-CASE_KEYS = frozenset({"system", "config", "earlier", "steps", "outcomes", "got", "variants", "rules", "note"})
+CASE_KEYS = frozenset(
+    {"system", "config", "earlier", "steps", "outcomes", "got", "variants", "rules", "note", "omitted"}
+)
 
-EARLIER_KEYS = frozenset({"config", "variants", "steps"})
+EARLIER_KEYS = frozenset({"config", "variants", "steps", "omitted"})
 """The keys of a run that is played before the case."""
 
 
@@ -53,6 +55,7 @@ class Case:
 
     `outcomes` are the reference's and `got` the subject's, as JSON values; empty if the case has none. `earlier` holds
     runs that the same process plays first, if the case depends on them; these have no earlier runs themselves.
+    `omitted` are settings that the request leaves out, so that the subject's own defaults of them apply.
     """
 
     system: AnySystem
@@ -63,6 +66,7 @@ class Case:
     rules: tuple[str, ...] = ()
     note: str = ""
     earlier: tuple[Case, ...] = ()
+    omitted: tuple[str, ...] = ()
 
 
 def config_to_json(system: AnySystem, config: Any, keys: frozenset[str] | None = None) -> dict[str, Any]:
@@ -124,7 +128,8 @@ def _run_to_json(run: Case) -> dict[str, Any]:
     """Return the JSON object of a run: its configuration, its variants and its steps."""
     config, variants = config_to_json(run.system, run.config), variants_to_json(run.config)
     value = {"config": config, "steps": [encode_op(op) for op in run.steps]}
-    return {**value, "variants": variants} if variants else value
+    omitted = {"omitted": list(run.omitted)} if run.omitted else {}
+    return {**value, **({"variants": variants} if variants else {}), **omitted}
 
 
 def case_from_json(value: Any, systems: Systems) -> Case:
@@ -146,7 +151,7 @@ def case_from_json(value: Any, systems: Systems) -> Case:
             f"the case has an unknown key {describe_value(unknown[0])}; expected {', '.join(sorted(CASE_KEYS))}"
         )
     system = system_named(shorten(str(value["system"]), 80), systems)
-    config = read_config(system, value)
+    config, omitted = _read_omitted(system, read_config(system, value), value, "the case")
     steps = read_steps(system, value["steps"], "the case")
     check_cost(system, config, steps)
     earlier = _read_earlier(system, value)
@@ -160,6 +165,7 @@ def case_from_json(value: Any, systems: Systems) -> Case:
         rules,
         note,
         earlier,
+        omitted,
     )
 
 
@@ -174,12 +180,31 @@ def _read_earlier(system: AnySystem, value: dict[str, Any]) -> tuple[Case, ...]:
         where = f"run {number} before the case"
         if type(run) is not dict or "steps" not in run or run.keys() - EARLIER_KEYS:
             raise UsageError(f"{where} is no object with {', '.join(sorted(EARLIER_KEYS))}")
-        config, steps = read_config(system, run), read_steps(system, run["steps"], where)
+        config, omitted = _read_omitted(system, read_config(system, run), run, where)
+        steps = read_steps(system, run["steps"], where)
         check_cost(system, config, steps)
-        runs.append(Case(system, config, steps))
+        runs.append(Case(system, config, steps, omitted=omitted))
     if sum(len(run.steps) for run in runs) > MAX_STEPS:
         raise UsageError(f"the runs before the case have more than {MAX_STEPS} steps")
     return tuple(runs)
+
+
+def _read_omitted(system: AnySystem, config: Any, value: dict[str, Any], where: str) -> tuple[Any, tuple[str, ...]]:
+    """Return the configuration with the default of each omitted setting, and the names of these settings.
+
+    Raises:
+        UsageError: one of them is no setting, or the configuration has another value of it.
+    """
+    names = read_array(value, "omitted", where)
+    usual = {codec.name: codec.default for codec in field_codecs(system.model.config) if codec.name != "variants"}
+    for name in names:
+        if type(name) is not str or name not in usual:
+            raise UsageError(f"omitted of {where} names {describe_value(name)}, expected settings")
+        default = dataclasses.replace(config, **{name: usual[name]})
+        if config_to_json(system, config)[name] != config_to_json(system, default)[name]:
+            raise UsageError(f"{where} omits {name}, and its config has another value of it than the default")
+        config = default
+    return config, names
 
 
 def read_array(value: dict[str, Any], name: str, where: str) -> tuple[Any, ...]:

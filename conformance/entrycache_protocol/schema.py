@@ -1,17 +1,18 @@
-"""JSON Schemas of cases, histories and answers, generated from the dataclasses of the operations.
+"""JSON Schemas of cases, histories, answers and declarations, generated from the dataclasses of the operations.
 
 `schema_of` gives the schema of one annotation and `object_schema` that of a dataclass. From these come the schemas of a
-step, of a configuration, of a case, of a history and of the answer to a run, for each system.
+step, of a configuration, of a case, of a history, of the answer to a run and of a declaration, for each system.
 """
 
 import dataclasses
 import types
 import typing
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
 from entrycache_protocol.codec import json_name
-from entrycache_protocol.system import AnySystem
+from entrycache_protocol.system import MAX_SIZE_BYTES, AnySystem
 from entrycache_reference.vocabulary import Absent, Position, Span, StepsOf
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -91,7 +92,7 @@ def history_schema(system: AnySystem) -> dict[str, Any]:
     """Return the schema of a history: a case for several threads."""
     schema = case_schema(system)
     steps = schema["properties"].pop("steps")
-    for name in ("earlier", "outcomes", "got"):
+    for name in ("earlier", "outcomes", "got", "omitted"):
         del schema["properties"][name]
     del schema["$defs"]["run"]
     parts = {"before": steps, "clients": {"type": "array", "items": steps, "minItems": 1}, "after": steps}
@@ -116,6 +117,7 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "got": {"type": "array", "items": {"type": "object"}},
             "rules": {"type": "array", "items": {"type": "string"}},
             "note": {"type": "string"},
+            "omitted": _names(name for name in config_schema(system)["properties"]),
         },
         "required": ["system", "steps"],
         "$defs": {"step": step_schema(system), "run": _run_schema()},
@@ -127,7 +129,7 @@ def _run_schema() -> dict[str, Any]:
     """Return the schema of a run that is played before a case."""
     return {
         "type": "object",
-        "properties": {name: {"$ref": f"#/properties/{name}"} for name in ("config", "variants", "steps")},
+        "properties": {name: {"$ref": f"#/properties/{name}"} for name in ("config", "variants", "steps", "omitted")},
         "required": ["steps"],
         "additionalProperties": False,
     }
@@ -163,6 +165,74 @@ def answer_schema(system: AnySystem) -> dict[str, Any]:
         ],
         "$defs": definitions,
     }
+
+
+def start_schema(system: AnySystem) -> dict[str, Any]:
+    """Return the schema of what a start answer declares of a system. Keys that it does not name are ignored."""
+    config = config_schema(system)["properties"]
+    flag = {"type": "boolean"}
+    words = {name: _word_schema(op) for name, op in system.ops.items()}
+    keys = {name: sorted({key for kind in op.answers for key in _keys(kind)}) for name, op in system.ops.items()}
+    return {
+        "$schema": DIALECT,
+        "title": f"What a start answer declares of {system.name}",
+        "type": "object",
+        "properties": {
+            "ops": _names([*system.ops, *sorted(system.wire.other_ops)]),
+            "config": _names(config),
+            "fixed": {"type": "object", "properties": config, "additionalProperties": False},
+            "variants": object_schema(system.model.variants),
+            "introspection": _names(sorted(system.wire.introspection)),
+            "payload": flag,
+            "leaks": flag,
+            "order_slack": {"const": 0},
+            "limits": {"type": "object", "properties": _limit_schemas(system)},
+            "findings": {"type": "object", "additionalProperties": {"type": "string"}},
+            "arguments": {"type": "object", "properties": words, "additionalProperties": False},
+            "uncompared": {
+                "type": "object",
+                "properties": {name: _names(some) for name, some in keys.items() if some},
+                "additionalProperties": False,
+            },
+            "sizes": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": MAX_SIZE_BYTES}},
+        },
+        "required": ["ops"],
+    }
+
+
+def _names(names: Iterable[str]) -> dict[str, Any]:
+    return {"type": "array", "items": {"enum": list(names)}}
+
+
+def _keys(kind: type[Any]) -> list[str]:
+    return [json_name(each.name) for each in dataclasses.fields(kind)]
+
+
+def _word_schema(op: type[Any]) -> dict[str, Any]:
+    """Return the schema of the words about the arguments of an operation; only one with a default is never sent."""
+    properties = {
+        name: {"enum": ["always"] if default is dataclasses.MISSING else ["always", "never"]}
+        for name, default in argument_defaults(op).items()
+    }
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def argument_defaults(op: type[Any]) -> dict[str, Any]:
+    """Return the arguments of an operation, and of the entries that it holds, with their defaults."""
+    own = {json_name(each.name): each.default for each in dataclasses.fields(op)}
+    hints = typing.get_type_hints(op).values()
+    parts = [part for hint in hints for part in typing.get_args(hint) if dataclasses.is_dataclass(part)]
+    return {json_name(each.name): each.default for part in parts for each in dataclasses.fields(part)} | own
+
+
+def _limit_schemas(system: AnySystem) -> dict[str, Any]:
+    """Return the schema of each limit: a number from its bound on, or a truth value."""
+    schemas: dict[str, Any] = {}
+    for each in dataclasses.fields(system.wire.limits):
+        least = each.metadata.get("least")
+        kind = {"type": "boolean"} if least is None else {"type": "integer", "minimum": least}
+        schemas[each.name] = kind if each.default is None else {**kind, "default": each.default}
+    return schemas
 
 
 def _define_objects(schema: Any, definitions: dict[str, Any]) -> Any:

@@ -265,6 +265,12 @@ class Subject:
     """The limits that the runner respects, such as `max_steps`; with `threads` it plays histories."""
     findings: ClassVar[Mapping[str, str]] = {}
     """The findings that limits and variants stand for."""
+    arguments: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """The arguments that are `always` or `never` passed: {"usage": {"cache": "always"}}."""
+    uncompared: ClassVar[Mapping[str, Sequence[str]]] = {}
+    """The keys of answers that methods need not return: {"expire": ["entries", "bytes"]}."""
+    sizes: ClassVar[Sequence[int]] = ()
+    """Sizes of entries at which the implementation behaves in a special way."""
     version: ClassVar[str] = ""
     """The version that reports show."""
     operations: ClassVar[tuple[str, ...]] = ()
@@ -334,7 +340,15 @@ def _build_offer(subject: type[Subject]) -> dict[str, Any]:
         "leaks": subject.leaks,
         "limits": subject.limits,
         "findings": subject.findings,
+        **{key: part for key in ("arguments", "uncompared", "sizes") if (part := getattr(subject, key))},
     }
+
+
+class _Settings(dict[str, Any]):
+    """The settings of a request; the error for one that was not sent says what to do."""
+
+    def __missing__(self, name: str) -> Any:
+        raise KeyError(f"{name} is not in this run's config, so your default applies: config.get({name!r}, DEFAULT)")
 
 
 class ClassAnswerer:
@@ -365,7 +379,7 @@ class ClassAnswerer:
 
     def open(self, config: Any) -> Subject:
         """Open a new, empty instance."""
-        return self._subject(config)
+        return self._subject(_Settings(config))
 
     def open_shared(self, config: Any) -> Subject | None:
         """Open an instance for several threads, if the class declares `limits.threads`."""

@@ -158,7 +158,7 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
     tokens = [index for index, op in enumerate(case.steps) if getattr(op, "token", ABSENT) is not ABSENT]
     if tokens and not declaration.payload:
         raise UsageError(f"{subject.name} does not declare payload, and step {tokens[0]} of the case carries a token")
-    reason = declaration.system.cases.unsupported_reason(declaration, case.config, case.steps)
+    reason = declaration.unsupported_reason(case.config, case.steps)
     if reason:
         raise UsageError(f"{subject.name}: {reason}")
     base: Any = declaration.base_config()

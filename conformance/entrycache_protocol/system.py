@@ -62,6 +62,11 @@ def bounded_field(bound: int, default: int | None) -> Any:
     return field(default=default, metadata={"least": bound})
 
 
+def step_field(default: Any, bound: int | None = None) -> Any:
+    """Return a dataclass field for a limit that `StepLimits` checks step by step."""
+    return field(default=default, metadata={"of_steps": True} | ({} if bound is None else {"least": bound}))
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of a subject that the runner respects; a system extends them by its own."""
@@ -72,11 +77,47 @@ class Limits:
     """The greatest size of an entry."""
     threads: int = bounded_field(1, 1)
     """The most clients of a history; 1 means that the subject takes no histories."""
+    defaults: bool = True
+    """Without it each setting that varies is sent in each run, so no default of the subject applies."""
+    namespaces: int | None = step_field(None, 1)
+    """The most caches or namespaces of a run."""
+    entry_size: int | None = step_field(None, 1)
+    """The size of every entry, for a cache whose limit counts entries."""
+    max_limit: int | None = step_field(None, 1)
+    """The greatest `max_size_bytes` that a run sets."""
+    zero_limit: bool = step_field(True)
+    """Without it `max_size_bytes` is never 0, and has room for one entry."""
 
     @property
     def hides_rules(self) -> bool:
         """Return whether some rule can hardly be met within these limits."""
         return False
+
+    @property
+    def narrows_steps(self) -> bool:
+        """Return whether the subject does not take every step of its system."""
+        checked = (each for each in dataclasses.fields(self) if "of_steps" in each.metadata)
+        return any(getattr(self, each.name) != each.default for each in checked)
+
+    @property
+    def least_limit(self) -> int:
+        """The least `max_size_bytes` that the subject takes."""
+        return 0 if self.zero_limit else self.entry_size or 1
+
+    def clamp(self, max_size_bytes: int) -> int:
+        """Return the nearest limit that the subject takes."""
+        most = max_size_bytes if self.max_limit is None else min(max_size_bytes, self.max_limit)
+        return max(self.least_limit, most)
+
+    @property
+    def arguments(self) -> Mapping[str, Mapping[str, str]]:
+        """The words about arguments that these limits stand for, as in `Declaration.arguments`."""
+        return {}
+
+    @property
+    def uncompared(self) -> Mapping[str, frozenset[str]]:
+        """The keys of answers that these limits leave uncompared, as in `Declaration.uncompared`."""
+        return {}
 
     def lifted(self) -> Self:
         """Return these limits without those that a subject can exceed and still answer."""
@@ -87,7 +128,8 @@ class Limits:
         values: dict[str, Any] = {}
         for each in dataclasses.fields(self):
             both = getattr(self, each.name), getattr(other, each.name)
-            values[each.name] = min((value for value in both if value is not None), default=None)
+            narrower = max if each.default is False else min
+            values[each.name] = narrower((value for value in both if value is not None), default=None)
         return type(self)(**values)
 
 

@@ -25,12 +25,13 @@ START: Final = '{"cmd":"start","version":1}\n'
 
 def encode_request(case: Case | History, identity: int, declaration: Declaration) -> str:
     """Return the request that plays a case or a history, with the keys of the configuration that may vary."""
-    config = config_to_json(case.system, case.config, declaration.sent_keys)
+    omitted = () if isinstance(case, History) else case.omitted
+    config = config_to_json(case.system, case.config, declaration.sent_keys - {*omitted})
     head = {"id": identity, "system": case.system.name, "config": config}
     if isinstance(case, History):
         request = {"cmd": "history", **head, **history_parts_to_json(case)}
     else:
-        request = {"cmd": "run", **head, "steps": [codec.encode_op(op) for op in case.steps]}
+        request = {"cmd": "run", **head, "steps": [declaration.encode_step(op) for op in case.steps]}
     return json.dumps(request, separators=(",", ":")) + "\n"
 
 
@@ -134,7 +135,7 @@ def read_answer(
     typed = []
     for index, (op, outcome) in enumerate(zip(case.steps, outcomes, strict=True)):
         try:
-            typed.append(declaration.system.wire.read_outcome(op, outcome, declaration))
+            typed.append(declaration.read_outcome(op, outcome))
         except codec.MalformedValue as error:
             name = type(op).name
             where = f"the outcome of step {index} ({name})"

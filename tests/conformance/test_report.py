@@ -62,6 +62,8 @@ def shape(value: Any) -> Any:
 
 def shape_of_run(said: dict[str, Any]) -> dict[str, Any]:
     """Return the shape of a run, with one rule and one decision-table entry for all."""
+    said = dict(said)
+    assert all(type(count) is int for count in said.pop("defaults", {}).values())
     (rule,) = {str(shape(report)): shape(report) for report in said["rules"].values()}.values()
     cells = {shape(count) for count in said["cells"].values()}
     levels = {name: {**level, "rules": one_for_all(level["rules"])} for name, level in shape(said)["levels"].items()}
@@ -95,7 +97,9 @@ def test_a_clean_run(tmp_path: Path) -> None:
     head = [said[name] for name in ("schema", "subject", "system", "verdict")]
     assert head == [1, "fast", "pulsar-pip430", "conforms"]
     assert said["levels"]["range"]["verdict"] == "conforms"
-    assert said["levels"]["range"]["examples"] == 70, "60, one great case to twenty, one odd case to eight"
+    assert said["levels"]["range"]["examples"] == 77, (
+        "60, one great case to twenty, one odd case to eight, one without a setting to eight"
+    )
 
 
 def test_a_violating_run(tmp_path: Path) -> None:

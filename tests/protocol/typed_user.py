@@ -18,7 +18,7 @@ class Mine(Subject):
 
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = config
-        self.cache = BrokerCache(max_size_bytes=config["max_size_bytes"])
+        self.cache = BrokerCache(max_size_bytes=config.get("max_size_bytes", 134_217_728))
 
     def insert(self, cache: str, pos: tuple[int, int], size: int, expected_reads: int | None = None) -> dict[str, bool]:
         if size < 0:

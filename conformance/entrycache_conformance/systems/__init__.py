@@ -30,7 +30,7 @@ BUILT: Final[Mapping[str, BuiltSystem]] = {
     "pulsar-pip430": BuiltSystem("pulsar_pip430", {"pulsar": "pulsar"}),
     "kafka-streams": BuiltSystem("kafka_streams", {"kafka-streams": "kafka-streams"}, ("streams-", "threads-")),
     "pulsar-legacy": BuiltSystem("pulsar_legacy", {"pulsar-legacy": "pulsar"}, ("legacy-",)),
-    "pulsar-segmented": BuiltSystem("pulsar_segmented", {}, ("segmented-",)),
+    "pulsar-segmented": BuiltSystem("pulsar_segmented", {"bookkeeper": "bookkeeper"}, ("segmented-",)),
 }
 """The systems by name."""
 

@@ -1,14 +1,38 @@
-"""Parts that the three Pulsar systems share: positions for generated cases, and the imports of their Java tests.
+"""Parts that the three Pulsar systems share: limits, positions for generated cases, and imports of their Java tests.
 
 A place is a cache and a position of a managed ledger. `make_places` gives small sets of them, so that operations meet.
 `make_boundary_places` gives names and numbers at which implementations go wrong.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Final
 
+from entrycache_protocol import system
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.vocabulary import CacheName, Position
+
+Places = tuple[tuple[CacheName, Position], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(system.Limits):
+    """The limits of the Pulsar systems: with `append_only` an insert comes only above all inserts of its cache."""
+
+    append_only: bool = system.step_field(False)
+
+
+def take_caches(places: Places, declaration: Declaration) -> Places:
+    """Return the places in as many caches as the subject takes."""
+    names = list(dict.fromkeys(cache for cache, _ in places))[: declaration.limits.namespaces]
+    return tuple((cache, pos) for cache, pos in places if cache in names)
+
+
+def add_sizes(menu: tuple[int, ...], sizes: Sequence[int]) -> tuple[int, ...]:
+    """Return a menu of sizes with those of a subject, each with its neighbours."""
+    return (*menu, *(max(0, size + off) for size in sizes for off in (0, 1, -1)))
 
 
 def make_places(caches: int, ledgers: int, entries: int) -> tuple[tuple[CacheName, Position], ...]:

@@ -105,9 +105,12 @@ class BrokenReference(InProcessSubject):
         self._declaration = declaration
 
 
-def corrupt_outcome(outcome: Any, refusal: Any) -> Any:
-    """Return the outcome with its first field changed to another value of the same type, or a refusal."""
-    fields = dataclasses.fields(outcome)
+def corrupt_outcome(outcome: Any, refusal: Any, uncompared: frozenset[str] = frozenset()) -> Any:
+    """Return the outcome with its first field changed to another value of the same type, or a refusal.
+
+    A field that is not compared stays.
+    """
+    fields = [each for each in dataclasses.fields(outcome) if each.name not in uncompared]
     if not fields:
         return refusal
     value = getattr(outcome, fields[0].name)
@@ -125,9 +128,9 @@ def corrupt_outcome(outcome: Any, refusal: Any) -> Any:
     return dataclasses.replace(outcome, **{fields[0].name: changed})
 
 
-def can_be_corrupted(outcome: Any) -> bool:
+def can_be_corrupted(outcome: Any, uncompared: frozenset[str] = frozenset()) -> bool:
     """Return whether there is another outcome of the same kind. An empty list and a refusal have none."""
-    fields = dataclasses.fields(outcome)
+    fields = [each for each in dataclasses.fields(outcome) if each.name not in uncompared]
     value = getattr(outcome, fields[0].name) if fields else None
     return value is None or (value != () and not isinstance(value, Enum))
 
@@ -138,6 +141,7 @@ def open_broken_reference(declaration: Declaration, op_name: str) -> BrokenRefer
     """
     correct = open_reference(declaration.system.model)
     refusal = declaration.system.wire.refusal
+    uncompared = declaration.uncompared.get(op_name, frozenset())
     lies_from = min(FIRST_WRONG_CALL, declaration.limits.max_steps or FIRST_WRONG_CALL)
 
     def open_instance(config: Any) -> Callable[[Any], Any]:
@@ -150,8 +154,8 @@ def open_broken_reference(declaration: Declaration, op_name: str) -> BrokenRefer
             calls += type(op).name == op_name
             if type(op).name != op_name or calls < lies_from:
                 return outcome
-            broken.lies |= can_be_corrupted(outcome)
-            return corrupt_outcome(outcome, refusal)
+            broken.lies |= can_be_corrupted(outcome, uncompared)
+            return corrupt_outcome(outcome, refusal, uncompared)
 
         return lie
 

@@ -15,7 +15,7 @@ import entrycache_conformance
 from entrycache_evidence.core import models
 from entrycache_protocol import errors, files
 from entrycache_protocol.files import write_text
-from entrycache_protocol.schema import answer_schema, case_schema
+from entrycache_protocol.schema import answer_schema, case_schema, start_schema
 from entrycache_protocol.system import AnySystem
 
 PACKAGE: Final = Path(entrycache_conformance.__file__).parent
@@ -69,10 +69,11 @@ def write_baseline(name: str, path: Path | None, text: str) -> None:
 
 # Comparison of the reference's descriptions of its operations with the specification.
 #
-# `case.schema.json` and `answer.schema.json` of a system are part of protocol 1: keys, defaults, bounds, the values
-# of each variant, and the outcomes of each operation. `spec/<system>/operations.json` lists each operation with its
-# level, its rule, its frame condition and its errors, then the cells of the decision table. The files change only with
-# the specification, by hand or by `entrycache rules --write`.
+# `case.schema.json`, `answer.schema.json` and `start.schema.json` of a system are part of protocol 1: keys, defaults,
+# bounds, the values of each variant, the outcomes of each operation, and what a subject may declare.
+# `spec/<system>/operations.json` lists each operation with its level, its rule, its frame condition and its errors,
+# then the cells of the decision table. The files change only with the specification, by hand or by
+# `entrycache rules --write`.
 
 
 def describe_vocabulary(system: AnySystem) -> dict[str, dict[str, Any]]:
@@ -91,6 +92,7 @@ def describe_vocabulary(system: AnySystem) -> dict[str, dict[str, Any]]:
     return {
         "case.schema.json": case_schema(system),
         "answer.schema.json": answer_schema(system),
+        "start.schema.json": start_schema(system),
         "operations.json": {"operations": operations, "cells": list(system.laws.cells)},
     }
 

@@ -19,8 +19,10 @@ from entrycache_conformance.systems.kafka_streams.workload import (
     WorkloadProfile,
 )
 from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams.change import size_bytes
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 
@@ -37,7 +39,13 @@ class Aim:
     """The state of the makers of one case. `pending_ops` are operations that are made already, the next one last."""
 
     def __init__(
-        self, draw: Draw, traits: WorkloadParameters, menu: tuple[str, ...], namespaces: int, stores: int
+        self,
+        draw: Draw,
+        traits: WorkloadParameters,
+        menu: tuple[str, ...],
+        namespaces: int,
+        stores: int,
+        clamp: Callable[[int], int] = int,
     ) -> None:
         self.draw = draw
         self.traits = traits
@@ -45,6 +53,7 @@ class Aim:
         self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
+        self.clamp = clamp
         self.pending_ops: list[Any] = []
 
     def ns(self, name: str) -> str:
@@ -89,10 +98,10 @@ class Aim:
     def limit(self, state: State) -> int:
         """Return a limit at or next to the present total, or of the menu. With several namespaces it never shrinks."""
         if len(self.namespaces) + len(self.stores) > 1:
-            return max(NO_LIMIT, state.max_size_bytes)
+            return max(self.clamp(NO_LIMIT), state.max_size_bytes)
         total = total_bytes(state)
         near = (total, total - 1, total + 1, total - 1, total // 2)
-        return max(0, int(choose(self.draw, near + self.traits.max_sizes)))
+        return self.clamp(max(0, int(choose(self.draw, near + self.traits.max_sizes))))
 
     def steps(self, state: State, depth: int) -> tuple[Any, ...]:
         """Make the operations inside a call."""
@@ -232,7 +241,7 @@ def make_config(draw: Draw, declaration: Declaration, workload: WorkloadProfile)
     base = declaration.base_config()
     changes: dict[str, Any] = {}
     if declaration.varies("max_size_bytes"):
-        changes["max_size_bytes"] = choose(draw, WORKLOADS[workload].max_sizes)
+        changes["max_size_bytes"] = declaration.limits.clamp(choose(draw, WORKLOADS[workload].max_sizes))
     if declaration.varies("reentry_budget"):
         changes["reentry_budget"] = choose(draw, WORKLOADS[workload].budgets)
     return dataclasses.replace(base, **changes)
@@ -249,17 +258,33 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     return tuple(op for op in queries if type(op).name in menu)
 
 
+SHORT_KEYS: Final = tuple(map(chr, (*range(ord("x"), 127), *range(33, ord("x")))))
+"""Keys of one byte, those of the usual profile first."""
+
+
+def within_sizes(traits: WorkloadParameters, declaration: Declaration) -> WorkloadParameters:
+    """Return the parameters with keys and values of the one size that the subject takes, and values of its sizes."""
+    values = (*traits.values, *("v" * size for size in declaration.sizes))
+    size = declaration.limits.entry_size
+    if size is None:
+        return traits._replace(values=values)
+    length = size - size_bytes("x", None, "", ())
+    if length < 1:
+        raise UsageError(f"limits.entry_size is {size}, and an entry with a key and a value of one byte is larger")
+    return traits._replace(keys=SHORT_KEYS[: len(traits.keys)], values=tuple(digit * length for digit in "1230"))
+
+
 def plan_case(
     draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
 ) -> CasePlan:
     """Plan a case of these operations."""
     profile = choose(draw, DEFAULT_WORKLOADS) if workload is None else workload
-    traits = WORKLOADS[profile]
+    traits = within_sizes(WORKLOADS[profile], declaration)
     config = make_config(draw, declaration, profile)
     with_stores = any(LEVEL_OF[name] == "store" for name in menu)
-    namespaces = choose(draw, traits.namespaces)
+    namespaces = min(choose(draw, traits.namespaces), declaration.limits.namespaces or len(NAMESPACES))
     stores = choose(draw, traits.stores) if with_stores else 0
     chosen = weighted_menu(menu, profile)
-    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
+    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, declaration.limits.clamp)
     make = only_answered(aim.op, config)
     return CasePlan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(final_queries, menu))

@@ -1,17 +1,19 @@
 """The limits of a subject of `kafka-streams`, the bounds of a case, and the coverage of the cache limit.
 
-`Limits` are about histories alone. `unsupported_reason` finds steps that give no answer under the variants of a
-subject, and `only_answered` keeps the generator from making them. `cost_bound` bounds what playing a case costs.
+`Limits` are about histories, and about dirty entries. `unsupported_reason` finds steps that give no answer under the
+variants of a subject, and entries that do not have its size. `only_answered` keeps the generator from making steps
+without an answer. `cost_bound` bounds what playing a case costs.
 `count_cells` counts how often a step lands one byte below the cache limit, at it, or above it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, step
+from entrycache_reference.kafka_streams.change import size_bytes
 from entrycache_reference.kafka_streams.config import Total
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT
@@ -19,21 +21,45 @@ from entrycache_reference.vocabulary import ABSENT
 
 @dataclass(frozen=True, slots=True)
 class Limits(system.Limits):
-    """The limits of `kafka-streams`; all are about histories.
+    """The limits of `kafka-streams`; all but `dirty` are about histories.
 
-    Without `concurrent_resize` no client resizes while a listener has steps. Without `crossed_listeners` there is no
-    ring of listeners that use each other's namespaces. Without `concurrent_clear` no client clears or closes. Without
-    `exact_counts_under_threads` the thread's counters are not judged.
+    Without `dirty` no write is dirty. Without `concurrent_resize` no client resizes while a listener has steps. Without
+    `crossed_listeners` there is no ring of listeners that use each other's namespaces. Without `concurrent_clear` no
+    client clears or closes. Without `exact_counts_under_threads` the thread's counters are not judged.
     """
 
     concurrent_resize: bool = True
     crossed_listeners: bool = True
     concurrent_clear: bool = True
     exact_counts_under_threads: bool = True
+    dirty: bool = system.step_field(True)
+
+    @property
+    def arguments(self) -> Mapping[str, Mapping[str, str]]:
+        """A cache without dirty entries takes no `dirty`."""
+        return {} if self.dirty else {name: {"dirty": "never"} for name in ("put", "put_all", "put_if_absent")}
+
+
+WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut)
+
+
+def _find_wrong_size(declaration: Declaration, steps: Sequence[Any]) -> str:
+    """Return the first entry that does not have the size of every entry of the subject; empty if there is none."""
+    size = declaration.limits.entry_size
+    for at, op in enumerate(steps if size is not None else ()):
+        for one in (inner for inner in _all_ops(op) if isinstance(inner, WRITES)):
+            for write in one.entries if isinstance(one, ops.PutAll) else (one,):
+                given = size_bytes(write.key, write.value, getattr(write, "topic", ""), getattr(write, "headers", ()))
+                if given != size:
+                    return f"step {at} of the case: an entry has {given} bytes, and every one of the subject has {size}"
+    return ""
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Return the reason why the subject cannot play the case; empty if it can."""
+    wrong_size = _find_wrong_size(declaration, steps)
+    if wrong_size:
+        return wrong_size
     if config.variants.total is Total.EXACT:
         return ""
     state = initial(config)
@@ -93,8 +119,6 @@ SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 
 COVERAGE_CELLS: Final = ("LIMIT/BELOW", "LIMIT/AT", "RESIZE/BELOW", "RESIZE/AT", "RESIZE/ABOVE")
 """The sides: what a write leaves next to the limit, never more than it, and what is cached next to a new limit."""
-
-WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut)
 
 
 def count_cells(config: Config, state: State, op: Any, done: Any, cells: dict[str, int]) -> None:

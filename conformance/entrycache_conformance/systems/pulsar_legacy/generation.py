@@ -12,7 +12,13 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.systems.pulsar import NAMES_IN_ONE_ORDER, make_boundary_places, make_places
+from entrycache_conformance.systems.pulsar import (
+    NAMES_IN_ONE_ORDER,
+    add_sizes,
+    make_boundary_places,
+    make_places,
+    take_caches,
+)
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.pulsar_legacy import ops, passes
@@ -101,6 +107,7 @@ class Aim:
         self.has_payload = declaration.payload
         self.has_insert = "insert" in declaration.ops
         self.max_size: int = declaration.limits.max_size
+        self.sizes = add_sizes(SIZES, declaration.sizes)
         self.fresh = traits.fresh
         self.caches = traits.caches
         self.token = FIRST_TOKEN
@@ -138,9 +145,9 @@ AIMED_BYTES_MAX: Final = 10_000
 def size_of(aim: Aim, state: State, cache: CacheName) -> int:
     """Return a size; half of them bring the bytes to a threshold, or the cache to the bytes of another one."""
     limit = aim.config.max_size_bytes
-    at = aim.draw(0, 2 * len(SIZES) - 1)
-    if at < len(SIZES):
-        return min(aim.max_size, SIZES[at])
+    at = aim.draw(0, 2 * len(aim.sizes) - 1)
+    if at < len(aim.sizes):
+        return min(aim.max_size, aim.sizes[at])
     own = state.caches[cache].size_bytes if cache in state.caches else 0
     wanted = [other.size_bytes - own for other in state.caches.values() if other.size_bytes > own]
     if wanted and aim.draw(0, 1) == 1:
@@ -392,9 +399,12 @@ def plan_case(
     traits = WORKLOADS[WorkloadProfile.DEFAULT if workload is None else workload]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw, NAMES_IN_ONE_ORDER))
+    traits = traits._replace(fresh=take_caches(traits.fresh, declaration))
     base: Config = declaration.base_config()
     options = {**CONFIG_CHOICES, "max_size_bytes": (base.max_size_bytes, *CONFIG_CHOICES["max_size_bytes"])}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
+    if "max_size_bytes" in changes:
+        changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
     return CasePlan(config, menu, traits.steps_max, traits.typical_steps, partial(make_operation, aim))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from entrycache_conformance.systems import pulsar
 from entrycache_conformance.systems.pulsar_legacy import explanation, faults, generation, jars
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_protocol import case, system
@@ -123,7 +124,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         ANSWERS.declared_part,
         refusal=ops.Refused(ops.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset({"now", "bytes", "caches"}),
-        limits=system.Limits,
+        limits=pulsar.Limits,
     ),
     cases=system.Cases(
         generation.menu,

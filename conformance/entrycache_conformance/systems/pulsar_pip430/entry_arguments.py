@@ -8,6 +8,7 @@ holds the draws, the small set of places and the limits of one case. Each table 
 from collections.abc import Callable
 from typing import Any, Final
 
+from entrycache_conformance.systems.pulsar import add_sizes
 from entrycache_conformance.systems.pulsar_pip430 import workload
 from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Limits, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
@@ -55,6 +56,9 @@ class Aim:
         self.looked_at: dict[CacheName, dict[CursorName, Position | None]] = {}
         self.pending_ops: list[Any] = []
         self.max_size: int = declaration.limits.max_size
+        self.sizes, self.boundary_sizes, self.small_sizes = (
+            add_sizes(menu, declaration.sizes) for menu in (SIZES, workload.BOUNDARY_SIZES, SMALL_SIZES)
+        )
         self.room_bytes = None if crosses or config.max_size_bytes == 0 else int(config.max_size_bytes * 0.98)
         self.token = FIRST_TOKEN
 
@@ -98,14 +102,14 @@ def size_of(aim: Aim, state: State) -> int:
     if aim.has_boundary_values and aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX and aim.draw(0, 1) == 1:
         return min(aim.max_size, max(0, aim.near(_to_the_target(state))))
     if aim.room_bytes is None and 0 < limit <= AIMED_BYTES_MAX:
-        at = aim.draw(0, 2 * len(SMALL_SIZES) - 1)
-        if at < len(SMALL_SIZES):
-            return min(aim.max_size, SMALL_SIZES[at])
+        at = aim.draw(0, 2 * len(aim.small_sizes) - 1)
+        if at < len(aim.small_sizes):
+            return min(aim.max_size, aim.small_sizes[at])
         wanted = [
             bound - state.size_bytes for bound in (decision.trigger_bytes(state), decision.target_bytes(state), limit)
         ]
         return min(aim.max_size, max(0, aim.near(wanted)))
-    size: int = min(aim.max_size, choose(aim.draw, workload.BOUNDARY_SIZES if aim.has_boundary_values else SIZES))
+    size: int = min(aim.max_size, choose(aim.draw, aim.boundary_sizes if aim.has_boundary_values else aim.sizes))
     if aim.room_bytes is None:
         return size
     if size > aim.room_bytes:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar import make_boundary_places
+from entrycache_conformance.systems.pulsar import make_boundary_places, take_caches
 from entrycache_conformance.systems.pulsar_pip430 import entry_arguments
 from entrycache_conformance.systems.pulsar_pip430.entry_arguments import Aim
 from entrycache_conformance.systems.pulsar_pip430.workload import (
@@ -369,6 +369,7 @@ def plan_case(
         if WORKLOADS[profile].has_boundary_values
         else WORKLOADS[profile]
     )
+    traits = traits._replace(fresh=take_caches(traits.fresh, declaration))
     levels = {LEVEL_OF[name] for name in menu}
     crosses = bool(levels - {"range", "queue"})
     config = make_config(draw, declaration, menu, traits)

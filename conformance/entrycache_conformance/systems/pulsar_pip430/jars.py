@@ -118,7 +118,10 @@ JAVA: Final = system.JavaText("systems/pulsar_pip430/java", _call, _fill)
 
 
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
-NEVER_MERGED: Final = "no jar exists: its system, pulsar-segmented, was proposed and never merged (pull request 15955)"
+NEVER_MERGED: Final = (
+    "its system, pulsar-segmented, was proposed and never merged (pull request 15955); "
+    "bookkeeper:4.18.0 is the cache whose design it follows"
+)
 
 
 UNRESOLVED: Final = "does not resolve: Maven finds no such jar"

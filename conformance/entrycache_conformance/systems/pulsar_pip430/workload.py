@@ -18,10 +18,10 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance.systems import pulsar
 from entrycache_conformance.systems.pulsar import make_places
-from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.system import Draw, bounded_field, choose
+from entrycache_protocol.system import Draw, bounded_field, choose, step_field
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config, Eviction
@@ -29,8 +29,11 @@ from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
 
 
 @dataclass(frozen=True, slots=True)
-class Limits(system.Limits):
+class Limits(pulsar.Limits):
     """The limits of `pulsar-pip430`.
+
+    With `lazy_expiry` entries leave when they are older than the time to live, without an `expire`. The runner sends
+    one after each `advance` and `configure`, and does not compare its answer.
 
     Without `readd_members` a member of the heap container must not be added again. `heap_members` is the largest number
     of members of a heap container. Without `tail_ties`, ties at the foremost cursor are avoided: when it has left a tie
@@ -42,6 +45,17 @@ class Limits(system.Limits):
     heap_members: int | None = bounded_field(1, None)
     tail_ties: bool = True
     max_requeues: int | None = bounded_field(0, None)
+    lazy_expiry: bool = step_field(False)
+
+    @property
+    def arguments(self) -> Mapping[str, Mapping[str, str]]:
+        """A cache that expires entries by itself knows one age."""
+        return {"expire": {"older_than_nanos": "never"}} if self.lazy_expiry else {}
+
+    @property
+    def uncompared(self) -> Mapping[str, frozenset[str]]:
+        """A cache that expires entries by itself may not know how many those were."""
+        return {"expire": frozenset({"entries", "bytes"})} if self.lazy_expiry else {}
 
     @property
     def hides_rules(self) -> bool:
@@ -343,7 +357,10 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if "max_requeues" in changes and declaration.limits.max_requeues is not None:
         changes["max_requeues"] = min(declaration.limits.max_requeues, changes["max_requeues"])
     if "storage_entry_size" in changes:
-        changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, changes["storage_entry_size"]))
+        storage_size = declaration.limits.entry_size or changes["storage_entry_size"]
+        changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, storage_size))
     if traits.has_boundary_values and crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
         changes["max_size_bytes"], changes["watermark"] = choose(draw, BOUNDARY_LIMITS)
+    if "max_size_bytes" in changes:
+        changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     return dataclasses.replace(base, **changes)

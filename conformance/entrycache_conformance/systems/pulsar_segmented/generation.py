@@ -10,7 +10,7 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance.systems.pulsar import make_boundary_places, make_places
+from entrycache_conformance.systems.pulsar import add_sizes, make_boundary_places, make_places, take_caches
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference import rules, vocabulary
@@ -90,6 +90,7 @@ class Aim:
         self.fresh = traits.fresh
         self.has_payload = declaration.payload
         self.max_size: int = declaration.limits.max_size
+        self.sizes = add_sizes(SIZES, declaration.sizes)
         self.token = FIRST_TOKEN
 
     def place(self, state: State, live_weight: int = 3) -> tuple[vocabulary.CacheName, vocabulary.Position]:
@@ -103,10 +104,10 @@ class Aim:
         """Return a size; half of them end at the end of the current segment, of any segment, or of an alignment before
         it.
         """
-        at = self.draw(0, 2 * len(SIZES) - 1)
+        at = self.draw(0, 2 * len(self.sizes) - 1)
         room = state.segment_bytes
-        if at < len(SIZES) or room > AIMED_BYTES_MOST:
-            return min(self.max_size, SIZES[at % len(SIZES)])
+        if at < len(self.sizes) or room > AIMED_BYTES_MOST:
+            return min(self.max_size, self.sizes[at % len(self.sizes)])
         left = room - state.segments[state.current].offset
         bounds = (left, room, left // ring.ALIGNMENT * ring.ALIGNMENT)
         at = self.draw(0, 3 * len(bounds) - 1)
@@ -195,6 +196,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 def make_config(draw: Draw, declaration: Declaration, traits: WorkloadParameters) -> Config:
     """Draw a configuration of the profile within what the subject lets vary."""
     max_size_bytes, segments = choose(draw, traits.limits)
+    max_size_bytes = declaration.limits.clamp(max_size_bytes)
     mode = choose(draw, tuple(Mode))
     chosen = {"max_size_bytes": max_size_bytes, "segments": segments, "mode": mode}
     base: Config = declaration.base_config()
@@ -215,6 +217,7 @@ def plan_case(
     traits = WORKLOADS[WorkloadProfile.DEFAULT if workload is None else workload]
     if traits.has_boundary_values:
         traits = traits._replace(fresh=make_boundary_places(draw))
+    traits = traits._replace(fresh=take_caches(traits.fresh, declaration))
     config = make_config(draw, declaration, traits)
     aim = Aim(draw, declaration, traits)
     chosen = tuple(name for name in menu for _ in range(traits.often.get(name, 1)))

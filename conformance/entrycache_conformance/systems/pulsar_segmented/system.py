@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation
+from entrycache_conformance.systems.pulsar import Limits
+from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation, jars
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS, subjects
@@ -17,7 +18,6 @@ from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_protocol.system import (
     Cases,
     Laws,
-    Limits,
     Model,
     SeededFaults,
     System,
@@ -156,6 +156,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     fast=fast_cache.FAST,
     faults=FAULTS,
     seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
+    jvm=jars.BOOKKEEPER,
 )
 
 

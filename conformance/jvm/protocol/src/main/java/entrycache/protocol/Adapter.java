@@ -37,4 +37,10 @@ public interface Adapter<R> {
     default OptionalLong leaked(R run) {
         return OptionalLong.empty();
     }
+
+    /**
+     * Ends a run, also one that failed: releases what its instance holds outside the heap, such as native buffers or
+     * threads.
+     */
+    default void close(R run) {}
 }

@@ -77,7 +77,7 @@ final class Linkage {
         }
         String part = (isClass ? "class " : "native library: ") + name + ", which is not on the class path; ";
         if (isOwn(caller)) {
-            return name() + " needs " + part + "add the jar that holds it, or " + ADVICE;
+            return name() + " needs " + part + "add the jar that holds it" + advice();
         }
         String needs = caller == null ? "the implementation" : caller.getName() + " (" + source(caller) + ")";
         return needs + " needs " + part + "add the jar that holds it";
@@ -116,7 +116,12 @@ final class Linkage {
     private String misfit(String part, Class<?> owner) {
         String lacks = owner == null || isOwn(owner) ? "" : ", which " + source(owner) + " lacks";
         return name() + " does not fit the classes on the class path: " + part + lacks
-                + "; give the jars that it was built for, or " + ADVICE;
+                + "; give the jars that it was built for" + advice();
+    }
+
+    /** Returns the advice for a driver of ours; an adapter of somebody else has no other release. */
+    private String advice() {
+        return builtFor() == null ? "" : ", or " + ADVICE;
     }
 
     /** Returns the name of the adapter in messages, with the release that it was built for. */

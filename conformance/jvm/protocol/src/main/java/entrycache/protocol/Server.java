@@ -208,11 +208,16 @@ public final class Server<R> {
             if (adapter.threads() < 2) {
                 throw new IllegalArgumentException("histories of " + adapter.system() + " are not served");
             }
-            History<R> history = new History<>(open(new Args(request), "history"), this::outcome);
-            JsonArray events = history.play(new Args(request));
-            return history.thrown() == null
-                    ? current.answer("events", events)
-                    : failed(current, history.failed(), history.thrown());
+            R run = open(new Args(request), "history");
+            try {
+                History<R> history = new History<>(run, this::outcome);
+                JsonArray events = history.play(new Args(request));
+                return history.thrown() == null
+                        ? current.answer("events", events)
+                        : failed(current, history.failed(), history.thrown());
+            } finally {
+                adapter.close(run);
+            }
         } catch (Exception | LinkageError e) {
             return failed(current, e.toString(), e);
         }
@@ -234,10 +239,14 @@ public final class Server<R> {
 
     private OptionalLong perform(Args request, JsonArray outcomes) {
         R run = open(request, "run");
-        for (JsonElement step : request.list("steps")) {
-            outcomes.add(outcome(run, new Args(step.getAsJsonObject())));
+        try {
+            for (JsonElement step : request.list("steps")) {
+                outcomes.add(outcome(run, new Args(step.getAsJsonObject())));
+            }
+            return adapter.leaked(run);
+        } finally {
+            adapter.close(run);
         }
-        return adapter.leaked(run);
     }
 
     private JsonObject outcome(R run, Args step) {
