@@ -17,9 +17,9 @@ from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waive
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import Verdict
-from tests.support.findings import CASES, PAGES, TESTS, Page
+from tests.support.findings import CASES, HARMS, PAGES, TESTS, Page
 from tests.support.jvm.fixes import release_of_fixes
-from tests.support.jvm.mains import Ended, run_in_front
+from tests.support.jvm.mains import Ended, run_as_it_is, run_in_front
 
 pytestmark = pytest.mark.long
 """The tests are long: Maven fetches the sources, and each fix is compiled."""
@@ -46,6 +46,15 @@ def test_the_tests_of_a_page_conform_with_its_fix(page: Page, classes: Callable[
     release = release_of_fixes(page)
     for path in [path for one, path in TESTS if one is page]:
         assert run_in_front(path, release, classes(page), tmp_path / path.stem) == Ended(0, "conforms\n"), path
+
+
+@pytest.mark.parametrize(("page", "path"), HARMS, ids=lambda one: one.stem if isinstance(one, Path) else "")
+def test_a_fix_does_not_break_what_the_release_does_right(
+    page: Page, path: Path, classes: Callable[[Page], Path], tmp_path: Path
+) -> None:
+    release = release_of_fixes(page)
+    assert run_as_it_is(path, release, tmp_path / "released") == Ended(0, "conforms\n")
+    assert run_in_front(path, release, classes(page), tmp_path / "fixed") == Ended(0, "conforms\n")
 
 
 @pytest.mark.parametrize("page", [page for page in FIXED if page.name in PLAYED], ids=lambda page: page.name)
