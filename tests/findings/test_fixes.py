@@ -13,7 +13,7 @@ from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers, without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import Verdict
@@ -25,8 +25,6 @@ pytestmark = pytest.mark.long
 """The tests are long: Maven fetches the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
-LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}
-"""Operations for which the driver does what only the unfixed release needs."""
 LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
 """Operations that exercise the rules of the fixed findings."""
 
@@ -64,9 +62,7 @@ def test_a_run_conforms_with_the_fix_and_without_the_waivers(
     subject = resolve_subject(
         SubjectChoice(release_of_fixes(page).subject, classpath=str(classes(page)), timeout_seconds=60)
     )
-    held = lift_waivers(
-        without_operations(subject, LEFT_OUT.get(page.fixes[-1].parent.name, frozenset())), findings_fixed(page)
-    )
+    held = lift_waivers(subject, findings_fixed(page))
     try:
         for path in [path for one, path in CASES if one is page]:
             case = with_remaining_variants(read_case(path, SYSTEMS), held)

@@ -36,7 +36,7 @@ HEAD: Final = f"""# The releases that were run
 
 Written by `python -m tests.support.jvm.since`, which runs the Java tests of the first three tiers on each release that
 Maven Central serves here and that a page may name. *{CANNOT}*: the test does not compile there, or calls what is not
-there. A release marked * has no driver: its own jars ran on the class path of a neighbour. In 4.4.0 Kafka's `LogContext`
+there. A release marked * has no driver: its own jars ran on the class path of a neighbour. In 4.4.0 `LogContext`
 stands in another package; the tests that name it ran with that import changed.
 """
 
