@@ -355,7 +355,12 @@ def _run(
 def _narrow(
     subject: TestedSubject, lifted: tuple[str, ...], cases: Collection[str], settings: GivenSettings | None
 ) -> TestedSubject:
-    """Return the subject without the waivers of these findings, and with the settings of a file if one was given."""
+    """Return the subject without the waivers of these findings, and with the settings of a file if one was given.
+
+    If cases were requested, say on stderr which other findings belong together with these.
+    """
+    for sentence in finding_cases.explain_related(lifted) if cases else ():
+        terminal.echo(f"entrycache: {sentence}", err=True)
     normal = lift_waivers(subject, lifted, cases) if lifted else subject
     return normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
 
