@@ -37,7 +37,13 @@ class Aim:
     """The state of the makers of one case. `pending_ops` are operations that are made already, the next one last."""
 
     def __init__(
-        self, draw: Draw, traits: WorkloadParameters, menu: tuple[str, ...], namespaces: int, stores: int
+        self,
+        draw: Draw,
+        traits: WorkloadParameters,
+        menu: tuple[str, ...],
+        namespaces: int,
+        stores: int,
+        takes_dirty: bool = True,
     ) -> None:
         self.draw = draw
         self.traits = traits
@@ -46,6 +52,7 @@ class Aim:
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
         self.pending_ops: list[Any] = []
+        self.takes_dirty = takes_dirty
 
     def ns(self, name: str) -> str:
         """Return a namespace; sometimes that of a store, if the operation takes nothing from the store."""
@@ -68,8 +75,8 @@ class Aim:
         return value
 
     def dirty(self) -> bool:
-        """Return true for two writes in three."""
-        return self.draw(0, 2) != 0
+        """Return true for two writes in three, if the subject takes dirty ones."""
+        return self.takes_dirty and self.draw(0, 2) != 0
 
     def write(self) -> dict[str, Any]:
         """Return what a write carries besides its key; mostly nothing but its value."""
@@ -118,14 +125,14 @@ def _listen(aim: Aim, state: State, depth: int) -> Any:
     fails: int | Absent = choose(aim.draw, aim.traits.fails)
     ns = aim.ns("listen")
     if aim.traits.reopens and depth == 0 and {"put", "close", "resize"} <= set(aim.menu) and not aim.stores:
-        aim.pending_ops = [ops.Resize(0), *(ops.Put(ns, aim.key(), aim.value(), dirty=True) for _ in range(2))]
+        aim.pending_ops = [ops.Resize(0), *(ops.Put(ns, aim.key(), aim.value(), aim.takes_dirty) for _ in range(2))]
         return ops.Listen(ns, (ops.Close(ns), ops.Put(ns, aim.key(), **aim.write())))
     steps = aim.steps(state, depth)
     if "put" in aim.menu and aim.draw(0, 2) == 2:
         steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
     if aim.traits.flushes_again and {"put", "flush"} <= set(aim.menu):
         other = str(choose(aim.draw, aim.namespaces))
-        steps = (*steps, *(ops.Put(other, aim.key(), value="1", dirty=True), ops.Flush(other)) * 2)
+        steps = (*steps, *(ops.Put(other, aim.key(), "1", aim.takes_dirty), ops.Flush(other)) * 2)
     return ops.Listen(ns, steps, fails)
 
 
@@ -260,6 +267,14 @@ def plan_case(
     namespaces = choose(draw, traits.namespaces)
     stores = choose(draw, traits.stores) if with_stores else 0
     chosen = weighted_menu(menu, profile)
-    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores)
+    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, declaration.limits.dirty_writes)
     make = only_answered(aim.op, config)
-    return CasePlan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(final_queries, menu))
+    return CasePlan(
+        config,
+        chosen,
+        traits.steps_max,
+        USUAL_STEPS * traits.patience,
+        make,
+        partial(final_queries, menu),
+        lambda: len(aim.pending_ops),
+    )

@@ -19,21 +19,31 @@ from entrycache_reference.vocabulary import ABSENT
 
 @dataclass(frozen=True, slots=True)
 class Limits(system.Limits):
-    """The limits of `kafka-streams`; all are about histories.
+    """The limits of `kafka-streams`; all but the first are about histories.
 
-    Without `concurrent_resize` no client resizes while a listener has steps. Without `crossed_listeners` there is no
-    ring of listeners that use each other's namespaces. Without `concurrent_clear` no client clears or closes. Without
-    `exact_counts_under_threads` the thread's counters are not judged.
+    Without `dirty_writes` every write is clean, as for a cache with nothing behind it. Without `concurrent_resize` no
+    client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
+    other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
+    thread's counters are not judged.
     """
 
+    dirty_writes: bool = True
     concurrent_resize: bool = True
     crossed_listeners: bool = True
     concurrent_clear: bool = True
     exact_counts_under_threads: bool = True
 
+    @property
+    def hides_rules(self) -> bool:
+        """True without dirty writes: the rules about handing them over can hardly fire."""
+        return not self.dirty_writes
+
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Return the reason why the subject cannot play the case; empty if it can."""
+    dirty = [at for at, op in enumerate(steps) if any(map(_is_dirty, _all_ops(op)))]
+    if dirty and not declaration.limits.dirty_writes:
+        return f"the subject takes clean writes only, and step {dirty[0]} of the case has a dirty one"
     if config.variants.total is Total.EXACT:
         return ""
     state = initial(config)
@@ -79,6 +89,12 @@ def _all_ops(op: Any) -> Iterator[Any]:
     yield op
     for inner in nested_ops(op):
         yield from _all_ops(inner)
+
+
+def _is_dirty(op: Any) -> bool:
+    """Return whether an operation writes a dirty value."""
+    writes = op.entries if isinstance(op, ops.PutAll) else (op,)
+    return any(getattr(write, "dirty", False) is True for write in writes)
 
 
 def _written_places(op: Any) -> Iterator[tuple[Any, Any]]:

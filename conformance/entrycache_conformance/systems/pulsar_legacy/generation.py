@@ -397,7 +397,8 @@ def plan_case(
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
-    return CasePlan(config, menu, traits.steps_max, traits.typical_steps, partial(make_operation, aim))
+    make = partial(make_operation, aim)
+    return CasePlan(config, menu, traits.steps_max, traits.typical_steps, make, pending=lambda: len(aim.pending_ops))
 
 
 __all__ = ["MAKERS", "Aim", "make_operation"]
