@@ -15,11 +15,12 @@ make, so it is made once: as a note of the shortest example.
 
 import atexit
 import json
+import random
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
 
@@ -46,7 +47,7 @@ from entrycache_protocol.subject import (
     TestedSubject,
     require_supported,
 )
-from entrycache_protocol.system import AnySystem, CasePlan, Cases, Draw, choose
+from entrycache_protocol.system import AnySystem, CasePlan, Cases, Draw, choose, seeded_draw
 
 FAILURES: Final = Path("entrycache-failures")
 """The default folder of case files."""
@@ -166,11 +167,19 @@ class CacheMachine(stateful.RuleBasedStateMachine):
 
     setup: ClassVar[Setup]
 
+    def __init_subclass__(cls) -> None:
+        """Leave out the phase `explain`: it names lines of this suite, and tracing them takes five times as long."""
+        super().__init_subclass__()
+        options = cls.TestCase.settings
+        phases = [phase for phase in options.phases if phase is not hypothesis.Phase.explain]
+        cls.TestCase.settings = hypothesis.settings(options, phases=phases)
+
     def __init__(self) -> None:
         super().__init__()
         self.subject: Any = None
         self._coverage = Coverage()
         self._plan: CasePlan | None = None
+        self._weights: dict[str, int] = {}
         self._config: Any = None
         self._state: Any = None
         self._run: Run | ProcessRun | None = None
@@ -183,6 +192,11 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     def case(self) -> Case:
         """The case so far: the steps of the present run, and the runs before a `restart`."""
         return Case(self.setup.system, self._config, tuple(self._ops), earlier=self._earlier)
+
+    @property
+    def reference_state(self) -> Any:
+        """The state of the reference, in the types of its system; these may change with every version."""
+        return self._state
 
     @stateful.initialize(config=strategies.configs())
     def begin(self, config: dict[str, Any]) -> None:
@@ -260,6 +274,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         cases = self.setup.system.cases
         declaration = self.setup.cases
         self._plan = cases.plan(draw, declaration, self.setup.menu, _draw_workload(draw, cases))
+        self._weights = scale_weights(self._plan.menu)
         self._config = self._plan.config
         self._state = self.setup.system.model.initial(self._config)
         chosen, usual = codec.encode(self._config), codec.encode(self.setup.subject.declaration.base_config())
@@ -278,7 +293,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         while plan.pending():
             state = model.step(state, ops[-1], self._config).state
             ops.append(plan.make(name, state))
-        return [_plain(codec.encode_op(op)) for op in ops]
+        return [_short_step(op) for op in ops]
 
     def _perform_drawn(self, operation: dict[str, Any]) -> None:
         """Perform the drawn steps of a rule, within the most steps of the subject. A skipped step is left out."""
@@ -288,9 +303,9 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             if most is None or len(self._ops) < most:
                 self._play(op)
 
-    def is_planned(self, name: str) -> bool:
-        """Return whether the plan of this run has an operation."""
-        return self._plan is None or name in self._plan.menu
+    def is_planned(self, name: str, number: int) -> bool:
+        """Return whether an operation weighs more than `number` in the plan of this run."""
+        return number < self._weights.get(name, 0)
 
     def _runs_so_far(self) -> tuple[Case, ...]:
         """Return the runs before this one, and this one; none if none has begun."""
@@ -416,28 +431,51 @@ def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
+def _short_step(op: Any) -> dict[str, Any]:
+    """Return the JSON step of an operation without arguments that have their default."""
+    usual = {each.name.rstrip("_") for each in fields(op) if getattr(op, each.name) == each.default}
+    step: dict[str, Any] = _plain(codec.encode_op(op))
+    return {name: value for name, value in step.items() if name not in usual}
+
+
 SMALL: Final = "small-keys"
 """The workload profile with the fewest places, where operations meet most often."""
 
 
+def _profiles(cases: Cases[Any, Any]) -> dict[Any, int]:
+    """Return the workload profiles besides the default one: one example of each to so many usual ones."""
+    small = {cases.workloads[SMALL]: 2} if SMALL in cases.workloads else {}
+    return {**small, **cases.extra_workloads}
+
+
 def _draw_workload(draw: Draw, cases: Cases[Any, Any]) -> Any:
     """Draw a workload profile: the default one, a small one half as often, or another as often as in a search."""
-    extra = cases.extra_workloads
-    most = max(extra.values(), default=1)
-    small = [cases.workloads[SMALL]] * (most // 2) if SMALL in cases.workloads else []
-    profiles = [profile for profile, one_to in extra.items() for _ in range(most // one_to)]
-    return choose(draw, [None] * most + small + profiles)
+    profiles = _profiles(cases)
+    most = max(profiles.values(), default=1)
+    return choose(
+        draw, [None] * most + [profile for profile, one_to in profiles.items() for _ in range(most // one_to)]
+    )
 
 
-def _operation_rule(name: str) -> Any:
-    """Return the rule of an operation.
+MENU_LENGTH: Final = 60
+"""About the number of rules that are valid at once; an operation has as many as it weighs."""
+
+
+def scale_weights(menu: Sequence[str]) -> dict[str, int]:
+    """Return how many rules of each operation are valid under a menu."""
+    share = min(1.0, MENU_LENGTH / len(menu))
+    return {name: max(1, round(weight * share)) for name, weight in Counter(menu).items()}
+
+
+def _operation_rule(name: str, number: int) -> Any:
+    """Return a rule of an operation, which is valid if the operation weighs more than `number`.
 
     All rules have the name of the method `perform`, as a step list shows them. Hypothesis disables rules at random, by
     their names. The plan of a case does that here, so that small menus stay whole.
     """
 
     def is_planned(machine: CacheMachine) -> bool:
-        return machine.is_planned(name)
+        return machine.is_planned(name, number)
 
     def perform(self: CacheMachine, **operation: Any) -> None:
         __tracebackhide__ = True
@@ -448,12 +486,18 @@ def _operation_rule(name: str) -> Any:
     return stateful.precondition(is_planned)(as_rule(perform))
 
 
-def _operation_rules(menu: Sequence[str]) -> dict[str, Any]:
-    """Return the rule of each operation under as many names as the operation weighs."""
-    rules: dict[str, Any] = {}
-    for name, weight in Counter(menu).items():
-        rules |= dict.fromkeys((f"_{name}_{number}" for number in range(weight)), _operation_rule(name))
-    return rules
+SAMPLED_PLANS: Final = 40
+"""The number of plans of each workload profile that show how much an operation may weigh."""
+
+
+def _operation_rules(declaration: Declaration, menu: Sequence[str]) -> dict[str, Any]:
+    """Return as many rules of each operation as it weighs at most in any plan."""
+    cases, draw = declaration.system.cases, seeded_draw(random.Random(0))
+    weights: Counter[str] = Counter()
+    for workload in (None, *_profiles(cases)):
+        for _ in range(SAMPLED_PLANS):
+            weights |= Counter(scale_weights(cases.plan(draw, declaration, menu, workload).menu))
+    return {f"_{name}_{number}": _operation_rule(name, number) for name in weights for number in range(weights[name])}
 
 
 def _open_subject(make_subject: type[Subject] | str | None, command: str | None, system: str | None) -> TestedSubject:
@@ -507,7 +551,7 @@ def build_state_machine(
     setup = Setup(subject, cases, menu, levels[-1], _run_opener(make_subject, subject), failures)
     name = "".join(part.capitalize() if part.islower() else part for part in _words(subject.name))
     doc = f"{subject.name} beside the reference of {declaration.system.name}, level {levels[-1]}."
-    body = {"__doc__": doc, "__module__": __name__, "setup": setup, **_operation_rules(menu)}
+    body = {"__doc__": doc, "__module__": __name__, "setup": setup, **_operation_rules(cases, menu)}
     return type(f"{name}Machine", (CacheMachine,), body)
 
 

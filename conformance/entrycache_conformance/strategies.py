@@ -9,12 +9,15 @@ so a rule of a user's own aims as well as the rules of the suite.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import Draw
+
+RUNNER: Final = st.runner(default=None)
+"""The strategy of the machine that is running; None outside a machine."""
 
 
 def _machine(draw: Callable[[Any], Any]) -> Any:
@@ -23,7 +26,7 @@ def _machine(draw: Callable[[Any], Any]) -> Any:
     Raises:
         UsageError: none is.
     """
-    machine = draw(st.runner(default=None))
+    machine = draw(RUNNER)
     if not hasattr(machine, "draw_steps"):
         expected = "expected in a rule of a class that entrycache.state_machine made"
         raise UsageError(f"this strategy draws next to the state of a running machine; {expected}")
