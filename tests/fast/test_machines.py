@@ -65,7 +65,7 @@ def test_equal(system: str, level: str, examples: int) -> None:
     ("system", "level", "fault"),
     [
         ("pulsar-pip430", "queue", "expire-at-the-cutoff"),
-        ("kafka-streams", "cache", "streams-listener-comes-back"),
+        ("kafka-streams", "cache", "streams-clear-keeps-bytes"),
         ("pulsar-segmented", "all", "segmented-usage-keeps-growing"),
     ],
 )
