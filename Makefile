@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 .PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
-.PHONY: dist licences sbom extras-lowest
+.PHONY: evidence dist licences sbom extras-lowest
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,14 +56,16 @@ bench: environment ## speed, as ratios measured in one run
 rules: environment ## text, code, tests, examples, planted faults and docs/reference/rules.md agree
 	$(BIN)/entrycache rules --check
 
-docs: environment ## write the generated pages again: rules and their examples, faults, evidence, settings, versions
+docs: evidence ## that, and the other generated pages: rules and their examples, faults, settings, versions
 	$(BIN)/python -m entrycache_dev.pages.faults
-	$(BIN)/python -m entrycache_dev.pages.evidence
 	$(BIN)/entrycache rules --write
 	$(BIN)/python -m entrycache_dev.pages.settings
 	$(BIN)/entrycache versions --write docs/reference/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/reference/versions-kafka-streams.md
 	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/reference/versions-pulsar-legacy.md
+
+evidence: environment ## obtain all formal evidence again, and write its page: 15 minutes of two cores, for a maintainer
+	$(BIN)/python -m entrycache_dev.pages.evidence
 
 site: environment ## the pages of docs/, spec/ and a page a rule as a site in build/site; needs no network
 	$(BIN)/python -m entrycache_dev.pages.site build/pages

@@ -3,6 +3,9 @@
 Test a cache of your own: extend `Subject` by one method for each operation, hold it to the rules with `check` in a
 test, or serve it with `serve` to the command line. A method may raise `Refuse` or `Skip`.
 
+Test it by Hypothesis: `state_machine` makes a state machine of a subject, to run, extend and shrink like any other;
+`strategies` draw arguments for rules of your own.
+
 Use a cache: `BrokerCache` follows the rules of Pulsar since PIP-430, `ThreadCache` and `CachingStore` those of Kafka
 Streams, `SegmentedCache` those of Pulsar's proposed PIP-174.
 
@@ -22,6 +25,7 @@ Each name loads only what it needs, so `import entrycache` is quick.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -30,6 +34,8 @@ from entrycache_protocol.server import Refuse, Skip, Subject, serve
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from entrycache import strategies
+    from entrycache_conformance.state_machine import CacheMachine
     from entrycache_fast import BrokerCache, StoredEntry
     from entrycache_fast.kafka import CachingStore, ThreadCache
     from entrycache_fast.segmented import SegmentedCache
@@ -50,6 +56,8 @@ __all__ = [
     "load_case",
     "play",
     "serve",
+    "state_machine",
+    "strategies",
 ]
 
 
@@ -67,6 +75,8 @@ def __getattr__(name: str) -> Any:
         from entrycache_fast.segmented import SegmentedCache
 
         return SegmentedCache
+    if name == "strategies":
+        return import_module("entrycache.strategies")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -93,6 +103,33 @@ def check(
     from entrycache_conformance.check import check as run_check
 
     run_check(subject, levels, examples, seed, None if failures is None else Path(failures))
+
+
+def state_machine(
+    make_subject: type[Subject] | str | None = None,
+    system: str | None = None,
+    level: str | None = None,
+    config: Mapping[str, Any] | None = None,
+    *,
+    command: str | None = None,
+    failures: str | Path = "entrycache-failures",
+) -> type[CacheMachine]:
+    """Return a state machine of Hypothesis that holds a subject beside the reference, with a rule for each operation.
+
+    `make_subject` is a class, or a name that `entrycache conform` takes, such as "fast" or "pulsar:4.2.4"; `command` is
+    a program that speaks the protocol. `system` is needed only if the subject has several. `level` is the last level
+    whose operations become rules; None: the last of which the subject offers one. `config` holds settings that no
+    example varies. `failures` is the folder for case files.
+
+        TestMyCache = entrycache.state_machine(MyCache).TestCase  # for pytest and unittest
+
+    Raises:
+        EntrycacheError: there is no such subject, system, level or setting; one line says why.
+    """
+    from entrycache_conformance.state_machine import build_state_machine
+
+    settings = None if config is None else dict(config)
+    return build_state_machine(make_subject, system, level, settings, command, Path(failures))
 
 
 def load_case(path: str | Path) -> Case:

@@ -11,7 +11,7 @@ from entrycache_conformance.failure import Failure
 from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
 from entrycache_protocol import case, codec, errors, files, server
-from entrycache_protocol.subject import FailingCase
+from entrycache_protocol.subject import FailingCase, TestedSubject
 
 
 def check(
@@ -52,7 +52,7 @@ def failure_text(subject: resolve.PythonSubject, report: RunReport, keeps_files:
     return "\n".join(parts)
 
 
-def sequence_text(subject: resolve.PythonSubject, failure: Failure) -> str:
+def sequence_text(subject: TestedSubject, failure: Failure) -> str:
     """Return the shortest sequence, one step per line, with the expected and the actual answer; for threads, the
     events.
     """
@@ -73,6 +73,7 @@ def sequence_text(subject: resolve.PythonSubject, failure: Failure) -> str:
         lines.append(f"step {at}: {type(op).name}  {codec.format_arguments(op)}{answer}")
     lines += [f"  expected {codec.format_json(failure.expected)}", f"  got      {codec.format_json(failure.got)}"]
     if failing.difference.failed is not None:
-        lines.append(subject.traceback(failing.case).rstrip())
+        traceback = subject.traceback(failing.case) if isinstance(subject, resolve.PythonSubject) else failure.log
+        lines.append(traceback.rstrip())
     lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")
     return "\n".join(line for line in lines if line)

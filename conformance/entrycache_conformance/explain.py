@@ -26,6 +26,7 @@ the failing step and of its answer. A longer case `has_shape` if it shows the sa
 
 import dataclasses
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -421,10 +422,19 @@ def _sign(value: Any) -> int | None:
     return (value > 0) - (value < 0) if isinstance(value, int) else None
 
 
+def error_type(message: str) -> str:
+    """Return the type that an error names, such as `ValueError` in "ValueError: 7", or else its first words.
+
+    The words end before a digit or a punctuation mark, because what follows may change from case to case.
+    """
+    return re.split(r"[^\w.$ ]|\s(?=\S*\d)", message, maxsplit=1)[0].strip()
+
+
 def _direction_of(difference: Difference) -> Any:
-    """Return how an answer differs, without the amount; of a missing answer, why it is missing."""
-    if difference.failed is not None:
-        return difference.failed.trouble
+    """Return how an answer differs, without the amount; of a missing answer, why, and of an error also its type."""
+    failed = difference.failed
+    if failed is not None:
+        return (failed.trouble, error_type(failed.message)) if failed.trouble is FailureKind.ERRORED else failed.trouble
     return _direction(difference.expected, difference.got)
 
 

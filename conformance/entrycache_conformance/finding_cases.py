@@ -6,6 +6,7 @@ before the search of its level. If the subject does not differ there, the search
 """
 
 import dataclasses
+import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -21,6 +22,9 @@ from entrycache_protocol.system import AnySystem
 
 MAX_TRIES: Final = 60
 """The number of shorter cases to try: another subject than the finding's may need fewer steps."""
+
+_RELATED_ROW: Final = re.compile(r"^\| Together with \| (.*) \|$", re.MULTILINE)
+"""The row of a finding's page that links the findings whose repairs its own repair needs."""
 
 
 class FindingCase(NamedTuple):
@@ -78,6 +82,27 @@ def select_finding_cases(
 ) -> tuple[FindingCase, ...]:
     """Return the cases of the requested findings, or of all findings if all are requested."""
     return tuple(one for name, own in cases.items() if {name, ALL_FINDINGS} & set(findings) for one in own)
+
+
+def related_findings(finding: str) -> tuple[str, ...]:
+    """Return the findings whose repairs the repair of a finding needs, by the finding's page."""
+    page = findings_folder() / finding / "README.md"
+    row = _RELATED_ROW.search(page.read_text("utf-8")) if page.is_file() else None
+    return tuple(re.findall(r"\[([\w-]+)\]", row[1])) if row else ()
+
+
+def explain_related(findings: Collection[str]) -> list[str]:
+    """Return a sentence for each of these findings that belongs together with others that are not among them."""
+    sentences = []
+    for finding in findings:
+        missing = [one for one in related_findings(finding) if not {one, ALL_FINDINGS} & set(findings)]
+        if missing:
+            options = " ".join(f"--unmask {one}" for one in missing)
+            sentences.append(
+                f"{finding} belongs together with {' and '.join(missing)}: its repair needs theirs. "
+                f"A repaired subject conforms with {options} as well"
+            )
+    return sentences
 
 
 def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], level: str) -> FindingCaseResults:

@@ -9,7 +9,6 @@ same run finds no problem.
 import dataclasses
 import json
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fnmatch import fnmatchcase
@@ -25,16 +24,17 @@ from entrycache_conformance import explain, resolve
 from entrycache_conformance.failure import Failure
 from entrycache_conformance.java.releases import release_versions
 from entrycache_conformance.judge import judge_case
-from entrycache_conformance.report import Exemption, RuleReport, RunReport
-from entrycache_conformance.run import Notify, Options, conform
+from entrycache_conformance.report import Exemption, RunReport
+from entrycache_conformance.run import Notify, Options, conform, hide_rules
 from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
-from entrycache_protocol.errors import UsageError, Verdict, WriteError, describe_value
+from entrycache_protocol.errors import UsageError, WriteError, describe_value
 from entrycache_protocol.files import read_text, write_text
 from entrycache_protocol.subject import (
     FailingCase,
+    FailureKind,
     SkippedRun,
     TestedSubject,
     answer_to_json,
@@ -322,9 +322,11 @@ def _without_limits(subject: TestedSubject) -> TestedSubject:
 
 
 def is_same_answer(one: Any, other: Any) -> bool:
-    """Return whether two answers are the same. For failed runs only the kind of failure counts, not the message."""
+    """Return whether two answers are the same. For failed runs only the kind of failure and the type of error count."""
     if type(one) is dict and type(other) is dict and "failed" in one and "failed" in other:
-        return bool(one["failed"] == other["failed"])
+        types = [explain.error_type(str(answer.get("message", ""))) for answer in (one, other)]
+        is_error = one["failed"] == FailureKind.ERRORED.value
+        return bool(one["failed"] == other["failed"] and not (is_error and all(types) and types[0] != types[1]))
     return strict_json.is_same_json(one, other)
 
 
@@ -363,7 +365,7 @@ def conform_with_known(
     counts = iter(shapes.counts)
     per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
     broken = {rule for one in checked for rule in one.rules}
-    levels = {name: replace(level, rules=_past_known(level.rules, broken)) for name, level in report.levels.items()}
+    levels = {name: hide_rules(level, broken) for name, level in report.levels.items()}
     exceptions = tuple(
         Exemption("known failure", one.rule, " ".join(filter(None, (one.entry.reason, one.entry.issue))))
         for one in checked
@@ -371,16 +373,6 @@ def conform_with_known(
     )
     report = replace(report, levels=levels, exceptions=report.exceptions + exceptions)
     return KnownReport(report, checked, per_entry)
-
-
-def _past_known(rules: Mapping[str, RuleReport], broken: set[str]) -> dict[str, RuleReport]:
-    """Return the rules of a level; those that known failures break have not been checked."""
-    return {
-        rule: judged._replace(verdict=Verdict.NOTHING_CHECKED)
-        if rule in broken and judged.verdict is Verdict.CONFORMS
-        else judged
-        for rule, judged in rules.items()
-    }
 
 
 def is_same_failure(failure: Failure, entry: KnownFailure, case: Case) -> bool:

@@ -12,10 +12,11 @@ import dataclasses
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate, judge, report, search
-from entrycache_conformance.systems.reference import open_broken_reference, reference_subject
+from entrycache_conformance.systems.reference import has_payload, open_broken_reference, reference_subject
+from entrycache_protocol.case import case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
 from entrycache_protocol.system import AnySystem
@@ -76,6 +77,37 @@ PROFILES: Final = {
 }
 
 
+MAX_COST_FACTOR: Final = 25
+"""The greatest cost of a case under the settings that a subject fixes, relative to its cost under the default ones."""
+
+
+def check_cost(declaration: Declaration, name: str) -> None:
+    """Check that cases under the fixed settings of the subject of this name end in time. The smoke cases are the
+    measure.
+
+    Raises:
+        UsageError: a case would cost too much.
+    """
+    system = declaration.system
+    smoke = [step for steps in system.cases.smoke.values() for step in steps]
+    steps = case_from_json({"system": system.name, "steps": smoke}, {system.name: system}).steps if smoke else ()
+    base, default = declaration.base_config(), system.model.config()
+
+    def is_affordable(config: Any) -> bool:
+        most = MAX_COST_FACTOR * system.cases.cost_bound(default, steps)
+        return bool(system.cases.cost_bound(config, steps) <= most)
+
+    numbers = [key for key in declaration.fixed if type(getattr(base, key)) is int]
+    for key in numbers:
+        given = getattr(base, key)
+        less = given
+        while less and not is_affordable(dataclasses.replace(base, **{key: less})):
+            less //= 2
+        if less and less < given:
+            reason = f"{name} fixes {key} to {given}: a single case could take hours"
+            raise UsageError(f"{reason}; expected a smaller value, such as {less}, or a setting that varies")
+
+
 LEVEL_SCOUT_CASES: Final = 200
 """The number of seeded cases of each level, made with every operation up to it."""
 
@@ -107,8 +139,26 @@ def find_rule_levels(system: AnySystem) -> Mapping[str, RuleLevel]:
     return _RULE_LEVELS[system.name]
 
 
+_FIRED_OPS: dict[tuple[str, str], dict[Rule, set[str]]] = {}
+
+
 def _fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     """Return the rules that fire in cases of a level, with the operations in whose steps they fire."""
+    if (system.name, level) not in _FIRED_OPS:
+        _FIRED_OPS[system.name, level] = _scout_fired_ops(system, level)
+    return _FIRED_OPS[system.name, level]
+
+
+def find_exercising_ops(system: AnySystem, levels: Iterable[str]) -> dict[str, set[str]]:
+    """Return the rules that seeded cases of some levels exercise, with the operations in whose steps they fire."""
+    ops_by_rule: dict[str, set[str]] = {}
+    for level in levels:
+        for rule, ops in _fired_ops(system, level).items() if level in system.levels else ():
+            ops_by_rule.setdefault(rule.value, set()).update(ops)
+    return ops_by_rule
+
+
+def _scout_fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     declaration = reference_subject(system).declaration
     menu = system.cases.menu(list(system.ops_up_to(level)), level)
     source = random.Random(0)
@@ -164,13 +214,16 @@ def find_reachable(
     """Return the rules and decision-table entries that a run at this level can reach with what the subject declares.
 
     If the subject declares every operation and setting, fixes nothing and follows no variant, these are all of them,
-    provided that all levels are played. Otherwise seeded cases on the reference alone decide. A rule that fires there
-    less than six times (an entry: twelve times) as often as the profile's minimum is left to chance, because cases of
-    Hypothesis are less even than seeded ones.
+    provided that all levels are played; without payloads, all but those that never fire there. Otherwise seeded cases
+    on the reference alone decide. A rule that fires there less than six times (an entry: twelve times) as often as the
+    profile's minimum is left to chance, because cases of Hypothesis are less even than seeded ones.
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):
         reachable = [rule for rule in system.laws.rules if rule not in system.laws.of_variants]
+        if has_payload(system) and not declaration.payload:
+            fired = _scout_coverage(declaration, level).fired
+            reachable = [rule for rule in reachable if fired.get(rule, 0)]
         return reachable, list(system.laws.cells)
     scouted = _scout_coverage(declaration, level)
     share = REACH_SCOUT_CASES / profile.examples
@@ -278,7 +331,28 @@ def find_shortfall(declaration: Declaration, level: str, profile: Profile, cover
     if covered.examples < profile.examples:
         return f"{covered.examples} of {profile.examples} runs were judged to their end"
     least = MIN_STEPS_PER_EXAMPLE * profile.examples
-    return f"{covered.steps} steps were judged, fewer than {least}" if covered.steps < least else ""
+    if covered.steps < least:
+        return f"{covered.steps} steps were judged, fewer than {least}"
+    if level in declaration.system.cases.central and not _is_anything_stored(declaration, level, covered):
+        return "no operation had two different answers: nothing that was stored was ever found"
+    return ""
+
+
+def _is_anything_stored(declaration: Declaration, level: str, covered: judge.Coverage) -> bool:
+    """Return whether a central operation, up to this level, had two different answers in the runs that are remembered.
+
+    In a cache that can hold nothing, each lookup has the same answer in every step. Refusals do not count.
+    """
+    system = declaration.system
+    up_to = system.levels[: system.levels.index(level) + 1]
+    central = frozenset[str]().union(*(group for name in up_to for group in system.cases.central.get(name, ())))
+    answers: dict[str, Any] = {}
+    for case, steps in (run for runs in covered.played.values() for run in runs):
+        for op, done in zip(case.steps, steps, strict=True):
+            is_counted = op.name in central and type(done.outcome) is not type(system.wire.refusal)
+            if is_counted and answers.setdefault(op.name, done.outcome) != done.outcome:
+                return True
+    return False
 
 
 SELF_CHECK_EXAMPLES: Final = 300

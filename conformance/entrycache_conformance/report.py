@@ -196,6 +196,12 @@ class RunReport:
         return errors.combine_verdicts(level.verdict for level in self.levels.values())
 
     @property
+    def other_skipped(self) -> tuple[Skip, ...]:
+        """The skipped parts that no exception names; each limit and variant that waives a finding is an exception."""
+        named = {one.what.partition(" = ")[0] for one in self.exceptions}
+        return tuple(skip for skip in self.skipped if skip.what not in named)
+
+    @property
     def headline(self) -> str:
         """The verdict in words: a subject with exceptions does not simply conform."""
         limited = self.verdict is Verdict.CONFORMS and (self.exceptions or self.skipped)

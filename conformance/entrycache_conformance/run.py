@@ -10,7 +10,7 @@ repeats the run without the operations that showed failures of other rules.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,15 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance import explain, finding_cases, judge, shrink
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.levels import CONCURRENT_LEVEL, Profile, check_minimums, find_shortfall, run_self_check
+from entrycache_conformance.levels import (
+    CONCURRENT_LEVEL,
+    Profile,
+    check_cost,
+    check_minimums,
+    find_exercising_ops,
+    find_shortfall,
+    run_self_check,
+)
 from entrycache_conformance.report import (
     Exemption,
     LevelReport,
@@ -70,7 +78,9 @@ def conform(subject: TestedSubject, options: Options, notify: Notify = lambda le
         BrokenSubject: the subject does not speak the protocol.
         SelfCheckFailed: our error.
         Interrupted: with the report of the levels that were judged.
+        UsageError: cases under the settings that the subject fixes would take too long.
     """
+    check_cost(subject.declaration, subject.name)
     coverage = judge.Coverage(definition=options.definition)
     parts: dict[str, LevelResult] = {}
     with keep_partial_result(lambda: build_partial_report(subject, coverage, parts, options.levels)):
@@ -198,7 +208,8 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
     """Judge a subject by these rules alone. A failure counts if it may break one of them.
 
     A level conforms if every requested rule that can fire there fired often enough. If its search ended at a failure
-    of another rule, the requested rules that had fired too rarely by then count as `nothing-checked`.
+    of another rule, the requested rules that had fired too rarely by then count as `nothing-checked`. So do those that
+    an operation could exercise which was left out.
     """
     left_out: set[str] = set()
     merged: RunReport | None = None
@@ -219,13 +230,16 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
             break
         left_out |= failing_ops
     assert merged is not None
-    return _restrict_report(merged, rules, tuple(others.values()), left_out)
+    exercising = find_exercising_ops(subject.declaration.system, options.levels) if left_out else {}
+    hidden = {rule: ops for rule in sorted(rules) if (ops := exercising.get(rule, set()) & left_out)}
+    return _restrict_report(merged, rules, tuple(others.values()), left_out, hidden)
 
 
 def _restrict_report(
-    report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: set[str]
-) -> RunReport:
-    """Restrict a report to these rules."""
+    report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: set[str],
+    hidden: Mapping[str, Collection[str]],
+) -> RunReport:  # fmt: skip
+    """Restrict a report to these rules. `hidden` are rules that operations which were left out could exercise."""
     files = {failure.case for failure in others}
     failures = tuple(one for one in report.failures if one.case not in files)
     skipped = [Skip(f"a failure of {one.rules[0]}", f"it was not requested; its case is {one.case}") for one in others]
@@ -234,7 +248,12 @@ def _restrict_report(
     named = {rule for failure in failures for rule in failure.rules}
     unmet = [rule for rule, count in fired.items() if not count and rule not in named]
     skipped += [Skip(rule, "it was requested, and no judged step exercised it") for rule in unmet]
-    levels = {name: restrict_level(level, rules) for name, level in report.levels.items()}
+    levels = {name: restrict_level(hide_rules(level, hidden), rules) for name, level in report.levels.items()}
+    skipped += [
+        Skip(rule, f"it was requested, and {', '.join(sorted(ops))}, which was left out, could show it broken")
+        for rule, ops in hidden.items()
+        if rule not in named
+    ]
     exercised = {name: level for name, level in levels.items() if level.rules}
     skipped += [
         Skip(f"level {name}", "it exercised none of the requested rules") for name in levels if name not in exercised
@@ -261,6 +280,16 @@ def _verdict(level: LevelReport, rules: Iterable[RuleReport]) -> Verdict:
         return Verdict.VIOLATES
     unchecked = level.verdict is Verdict.NOTHING_CHECKED or verdicts != {Verdict.CONFORMS}
     return Verdict.NOTHING_CHECKED if unchecked else Verdict.CONFORMS
+
+
+def hide_rules(level: LevelReport, rules: Collection[str]) -> LevelReport:
+    """Return the level with these rules unchecked where they would conform."""
+    hidden = {
+        rule: judged._replace(verdict=Verdict.NOTHING_CHECKED)
+        for rule, judged in level.rules.items()
+        if rule in rules and judged.verdict is Verdict.CONFORMS
+    }
+    return replace(level, rules={**level.rules, **hidden})
 
 
 def _mark_unchecked(level: LevelReport) -> LevelReport:

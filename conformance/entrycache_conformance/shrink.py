@@ -125,23 +125,28 @@ class FailureCollector(SubjectWrapper):
         if failing is None:
             return self._tries < MAX_SHRUNK
         self._shapes.append(explain.shape_of(self.subject, failing))
-        rules = explain.explain_difference(self.subject, failing.case, failing.steps, failing.difference)
-        if rules[0] not in self._rules:
-            self._rules.append(rules[0])
+        rule = self._first_rule(failing)
+        if rule not in self._rules:
+            self._rules.append(rule)
             self.failures.append(failing)
             self._repeats = 0
         is_alone = failing.repeats and not failing.case.earlier  # else the runs disturb each other
         ends = not is_alone or failing.is_hang or failing.unconfirmed or len(self.failures) >= MAX_FAILURES
         return not ends and self._tries < MAX_SHRUNK
 
+    def _first_rule(self, failing: FailingCase) -> Rule:
+        return explain.explain_difference(self.subject, failing.case, failing.steps, failing.difference)[0]
+
     def collect_behind_silence(self, menu: Sequence[str], examples: int, seed: int) -> None:
         """Search for a wrong answer if no failure that was kept is one. A wrong answer says more, so it comes first.
+        Another silent step says no more than the first one.
 
         `menu`, `examples` and `seed` are those of the search.
         """
         if self.failures and all(one.difference.is_unanswered for one in self.failures):
             behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed)
-            self.failures += [] if behind is None else [behind]
+            if behind is not None and self._first_rule(behind) not in self._rules:
+                self.failures.append(behind)
         self.failures.sort(key=lambda failing: failing.difference.is_unanswered)
 
 
@@ -330,9 +335,11 @@ def _fails_the_same_way(subject: TestedSubject, case: Case, failed: FailedRun) -
         answer = subject.play([case])[0]
     except BrokenSubject:
         return None
-    if isinstance(answer, FailedRun) and answer.trouble is failed.trouble:
-        return case, answer
-    return None
+    if not isinstance(answer, FailedRun) or answer.trouble is not failed.trouble:
+        return None
+    is_error = failed.trouble is FailureKind.ERRORED
+    types = [explain.error_type(one.message) for one in (answer, failed)]
+    return None if is_error and types[0] != types[1] else (case, answer)
 
 
 def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin: FailingCase) -> FailingCase | None:

@@ -27,6 +27,7 @@ from entrycache_evidence.core.stress import (
 from entrycache_evidence.core.stress import SCALED_CASES as SCALED
 from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.refinement import refine_all
+from entrycache_evidence.rulebook.numbers import check_numbers
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_evidence.tlc import evidence, runner
 from entrycache_protocol.errors import MissingPrerequisite, UsageError, keep_partial_result, missing_extra
@@ -122,6 +123,7 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, scheduler
         yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
     for name, entry in SYSTEM_EVIDENCE.items():
         yield f"the vocabulary of {name}", scheduler.single_call("vocabulary", partial(_check_vocabulary, name))
+        yield f"the numbers of {name}", scheduler.single_call("numbers", partial(_check_numbers, name))
         stress: dict[str, Runs] = {**RUNS, SCALED_CASES: partial(generate_scaled_cases, number=scaled)}
         for what, runs in stress.items():
             yield f"the {what} of {name}", scheduler.single_call(what, partial(_check_runs, name, what, runs))
@@ -141,6 +143,11 @@ def _check_vocabulary(name: str) -> Part:
     """Compare the vocabulary with the specification; a difference is a failure, and nothing here is evidence."""
     differs = checkout.find_vocabulary_difference(SYSTEMS[name])
     return [], [f"{name}: {differs}"] if differs else []
+
+
+def _check_numbers(name: str) -> Part:
+    """Check that each number of a reference belongs to a rule; a failure is a bound that no proof or model reaches."""
+    return [], [f"{problem.rule}: {problem.what}" for problem in check_numbers(name.replace("-", "_"))]
 
 
 def _check_other_models(name: str) -> Part:

@@ -170,6 +170,8 @@ class CasePlan(NamedTuple):
     """The function that makes an operation of this name for the reference's state."""
     final_queries: Callable[[Any], tuple[Any, ...]] = lambda state: ()
     """The operations that end the case, for its last state: they show what a fault has left behind."""
+    pending: Callable[[], int] = lambda: 0
+    """The number of operations that an earlier one has made already; `make` returns them next, whatever the name."""
 
 
 class Blame(NamedTuple):

@@ -24,6 +24,7 @@ from entrycache_spark.common.system import (
     EventKind,
     audited_system,
     is_foreign_event,
+    ops_with_cache,
 )
 from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part
@@ -89,11 +90,15 @@ def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, r
     """Check a broker.
 
     Raises:
-        CheckerGaveUp: see `Checker`; or the trace holds events of another system, which the SQL backend names.
+        CheckerGaveUp: see `Checker`; or the trace holds events of another system or without their cache, which the SQL
+            backend names.
     """
     result = _read_in_order(parts, metadata, checker, resources)
     if any(is_foreign_event(kind.row["op"], kind.row["cause"], metadata.system) for kind in result.kinds):
         raise CheckerGaveUp("the trace holds events of another system")
+    named = ops_with_cache(metadata.system)
+    if any(kind.row["op"] in named and kind.row["cache"] is None for kind in result.kinds):
+        raise CheckerGaveUp("the trace holds events that do not name their cache")
     return result
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from functools import cache, reduce
 from pathlib import Path
@@ -45,9 +46,17 @@ REMOTE: Final = "SPARK_REMOTE"
 ANSWER_SECONDS: Final = 5.0
 """The time in which a master has to accept a connection."""
 
+EXECUTOR_SECONDS: Final = "ENTRYCACHE_EXECUTOR_SECONDS"
+"""The variable with the seconds in which a first executor of a standalone master has to start; 0 waits for ever."""
+
+DEFAULT_EXECUTOR_SECONDS: Final = 180.0
+
 DRIVER_MEMORY: Final = "3g"
 """The heap of a local master unless `SPARK_DRIVER_MEMORY` is set; Spark's own 1g is too little for 10^6 rows."""
 
+
+POLL_SECONDS: Final = 0.2
+"""The time between two looks at the executors."""
 
 QUICK_JVM: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Options for a JVM that only hands out tasks: it starts in two thirds of the time, but runs SQL slowly."""
@@ -85,7 +94,36 @@ def get_session(master: str = DEFAULT_MASTER, settings: Mapping[str, str] | None
     except Exception as error:
         raise MissingPrerequisite(f"Spark does not start with master {master!r}: {_first_line(error)}") from None
     session.sparkContext.setLogLevel("ERROR")
+    if master.startswith("spark://"):
+        try:
+            wait_for_executor(session, master)
+        except EntrycacheError:
+            session.stop()
+            raise
     return session
+
+
+def wait_for_executor(session: SparkSession, master: str) -> None:
+    """Wait for the first executor. A worker with an old Java starts executors for ever, and each ends at once.
+
+    Raises:
+        MissingPrerequisite: none has started in time.
+        UsageError: `ENTRYCACHE_EXECUTOR_SECONDS` is no number.
+    """
+    text = os.environ.get(EXECUTOR_SECONDS, str(DEFAULT_EXECUTOR_SECONDS))
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
+        raise UsageError(f"{EXECUTOR_SECONDS} is {text!r}; expected a number of seconds")
+    context: Any = session.sparkContext
+    if context.getConf().get("spark.dynamicAllocation.enabled", "false") == "true" or not float(text):
+        return  # executors start with the first job, or the user waits for a cluster that is busy
+    deadline = time.monotonic() + float(text)
+    while len(context._jsc.sc().statusTracker().getExecutorInfos()) < 2:  # the driver is one of them
+        if time.monotonic() > deadline:
+            raise MissingPrerequisite(
+                f"no executor has started at {master} in {text} s; expected a worker with free cores and memory, and "
+                f"with Java 17 or later; see the logs of its workers, or set {EXECUTOR_SECONDS} for a busy cluster"
+            )
+        time.sleep(POLL_SECONDS)
 
 
 def _connect(remote: str, master: str) -> SparkSession:

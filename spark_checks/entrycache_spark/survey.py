@@ -134,18 +134,20 @@ def survey_brokers(
     """Return the facts about each broker, by a single aggregate over the trace.
 
     Raises:
-        UsageError: the trace holds events of another system, or an event twice.
+        UsageError: the trace holds events of another system or without their cache, or an event twice.
     """
     parts = system.audited_system(metadata.system)
     facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
     untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
     facts["foreign_seq"] = f"min(case when {system.foreign_events_sql(metadata.system)} then seq end)"
+    facts["nameless_seq"] = f"min(case when {system.nameless_events_sql(metadata.system)} then seq end)"
     facts |= {f"c_{rule.column}": f"count_if({rule.checked})" for rule in rules}
     selected = ", ".join(f"{expression} as {name}" for name, expression in facts.items())
     sums = backend.rows(f"select broker, {selected} from marked group by broker")
     rows = [dict(zip(["broker", *facts], row, strict=True)) for row in sums]
     _refuse_foreign_events(backend, [(row["broker"], row["foreign_seq"]) for row in rows], metadata.system)
+    _refuse_nameless_events(backend, [(row["broker"], row["nameless_seq"]) for row in rows])
     suspects = [row["broker"] for row in rows if _span(row) != row["row_count"] or row["links"] != row["ends"]]
     if suspects:
         _refuse_duplicates(backend, suspects)
@@ -189,6 +191,16 @@ def _refuse_foreign_events(
         condition = f"broker in (select broker from suspects) and seq = {seq} and ({system.foreign_events_sql(name)})"
         op, cause = backend.rows(f"select op, cause from trace where {condition} limit 1")[0]
         raise system.foreign_event_error(broker, seq, op, cause, name)
+
+
+def _refuse_nameless_events(backend: rule_files.SqlBackend, first_seqs: Sequence[tuple[str, int | None]]) -> None:
+    """Refuse a trace with events that do not name their cache; `first_seqs` are as above."""
+    for broker, seq in sorted((broker, seq) for broker, seq in first_seqs if seq is not None):
+        backend.table("suspects", {"broker": "string"}, [(broker,)])
+        condition = f"broker in (select broker from suspects) and seq = {seq} and cache is null"
+        raise system.nameless_event_error(
+            broker, seq, backend.rows(f"select op from trace where {condition} limit 1")[0][0]
+        )
 
 
 def _refuse_duplicates(backend: rule_files.SqlBackend, brokers: Sequence[str]) -> None:

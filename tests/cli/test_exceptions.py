@@ -1,5 +1,6 @@
 """Exceptions to a verdict are beside it, in every form."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -10,14 +11,28 @@ from typing import Final
 import pytest
 
 from entrycache_cli.report import content, formats
+from entrycache_cli.report.run_text import print_run
 from entrycache_conformance import resolve
-from entrycache_conformance.report import WITH_EXCEPTIONS, LevelReport, RunMetadata, RunReport
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.report import (
+    WITH_EXCEPTIONS,
+    Exemption,
+    LevelReport,
+    RuleReport,
+    RunMetadata,
+    RunReport,
+    Skip,
+    build_report,
+)
+from entrycache_conformance.resolve import open_in_process
+from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_protocol.errors import Verdict
 from tests.support import ROOT
 from tests.support.command import run
 
 ADAPTER: Final = ROOT / "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt"
 LIMITS: Final = 'settings = ("max_size_bytes",)\n    limits = {"max_size": 100}\n    fixed = {"ttl_nanos": 7}'
+METADATA: Final = RunMetadata(0, "dev", "search", {})
 WORDS: Final = ("limits.max_size = 100", "ttl_nanos = 7")
 """The words that each form must have."""
 
@@ -81,3 +96,26 @@ def test_a_class_path_is_an_exception_with_its_hash(tmp_path: Path) -> None:
     (second,) = content.add_metadata(report, RunMetadata(0, "dev", "search", {}), choice).exceptions
     assert (first.kind, first.what) == ("class path", "classes")
     assert first.reason != second.reason
+
+
+def test_a_waived_finding_stands_once_in_a_text(capsys: pytest.CaptureFixture[str]) -> None:
+    subject = open_in_process("fast", "pulsar-pip430")
+    assert subject is not None
+    limits = dataclasses.replace(subject.declaration.limits, tail_ties=False)
+    waived = dataclasses.replace(subject.declaration, limits=limits, findings={"limits.tail_ties": "some-finding"})
+    report = build_report(NarrowedSubject(subject, waived), Coverage(), {}, [Skip("level reads", "something else")])
+    assert [skip.what for skip in report.skipped] == ["level reads", "limits.tail_ties"]
+    print_run(report)
+    out = capsys.readouterr().out
+    assert (out.count("some-finding"), "skipped: 1" in out, "level reads: something else" in out) == (1, True, True)
+    assert formats.render_markdown([report.to_json()]).replace("\\", "").count("some-finding") == 1
+
+
+def test_every_form_names_the_requested_rules() -> None:
+    level = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": RuleReport(5, Verdict.CONFORMS)})
+    rules = Exemption("rules", "R-READ-1", "only these rules count")
+    report = RunReport("s", None, "pulsar-pip430", {"range": level}, {}, {}, (), (), METADATA, (rules,))
+    for name, form in formats.FORMATS.items():
+        text = form([report.to_json()])
+        assert WITH_EXCEPTIONS in text, name
+        assert name == "badge" or "only these rules count" in text.replace("\\", ""), name

@@ -24,7 +24,7 @@ from tests.support.command import run
 from tests.support.pages import blocks
 
 LINES_MOST = 150
-READER_LINES_MOST = 60
+READER_LINES_MOST = 62
 READERS = {
     "java": "src/test/java/mycache/VectorsTest.java",
     "go": "vectors_test.go",
@@ -76,22 +76,22 @@ def crossing() -> bytes:
 
 
 def check_that_no_wrong_pack_passes(language: str, folder: Path) -> None:
-    """Check that five bad packs fail: cut, unknown to the manifest, wrong outcome, and two without a playable case.
+    """Check that bad packs fail: cut, unknown to the manifest, wrong outcome, and two with too few playable cases.
 
-    Of the last two, one is of another system and one has a setting that the adapter does not know.
+    Of the last two, one has nine cases, and one has a case with a setting that the adapter does not know.
     """
     pack, known = folder / "vectors" / "small.jsonl.gz", folder / "vectors" / "manifest.json"
     packed, manifest = pack.read_bytes(), known.read_text(encoding="utf-8")
     text = gzip.decompress(packed)
     wrong = text.replace(b'"hit":true', b'"hit":false', 1)
-    others = b"".join(line for line in text.splitlines(keepends=True) if b'"system":"kafka-streams"' in line)
+    few = b"".join(text.splitlines(keepends=True)[:9])
     for content, named, says in (
         (packed[: len(packed) // 2], manifest, ""),
         (gzip.compress(text[: text.rindex(b"\n", 0, -1) + 1]), manifest, "is not as the manifest beside it says"),
         (gzip.compress(wrong), manifest, "is not as the manifest beside it says"),
         (gzip.compress(wrong), with_hash(manifest, wrong), "pulsar-pip430-range"),
-        (gzip.compress(others), with_hash(manifest, others), "no vector was played"),
-        (gzip.compress(crossing()), with_hash(manifest, crossing()), "no vector was played"),
+        (gzip.compress(few), with_hash(manifest, few), "too few vectors were played"),
+        (gzip.compress(crossing()), with_hash(manifest, crossing()), "too few vectors were played"),
     ):
         pack.write_bytes(content)
         known.write_text(named, encoding="utf-8")

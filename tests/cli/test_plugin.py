@@ -56,6 +56,19 @@ def test_a_rule_at_a_level_is_a_test_and_its_failure_is_the_table(
     assert run(capsys, *shlex.split(replay)[3:])[0] == 1
 
 
+def test_state_machines_are_tests_too(author: pytest.Pytester) -> None:
+    author.makeconftest(
+        "from hypothesis import settings\nsettings.register_profile('short', max_examples=40, database=None)\n"
+        "settings.load_profile('short')\n"
+    )
+    result = author.runpytest_inprocess(*OPTIONS, "--entrycache-stateful", "-k", "stateful")
+    assert result.parseoutcomes()["failed"] == 1
+    out = result.stdout.str()
+    assert "FAILED entrycache::stateful::range" in out
+    assert "state.perform(get_range={" in out
+    assert "MyCache breaks R-READ-3" in out
+
+
 @pytest.mark.long
 def test_what_conforms_passes_and_only_the_levels_that_are_left_are_run(author: pytest.Pytester) -> None:
     options = ("--entrycache-subject", "right_cache:MyCache", "-k", "R-READ-3 or R-STATE-1", "-q")

@@ -8,7 +8,7 @@ import pytest
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import PythonSubject, open_in_process
-from entrycache_conformance.run import Options, conform
+from entrycache_conformance.run import Options, conform, conform_to_rules
 from entrycache_conformance.subjects.wrappers import without_operations
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.server import Refuse, Subject
@@ -41,6 +41,29 @@ class OneStep(Subject):
         return {"hit": False}
 
 
+class Empty(Subject):
+    """A disabled cache."""
+
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
+        if size < 0:
+            raise Refuse
+        return {"inserted": False}
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"hit": False}
+
+    def evict(self, bytes: int) -> dict[str, Any]:
+        if bytes <= 0:
+            raise Refuse
+        return {"entries": 0, "bytes": 0}
+
+
 def test_constants_within_a_limit_do_not_conform(tmp_path: Path) -> None:
     report = judged(PythonSubject(OneStep), tmp_path)
     assert report.verdict is Verdict.NOTHING_CHECKED
@@ -55,6 +78,13 @@ def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> 
     assert report.levels["range"].verdict is Verdict.NOTHING_CHECKED
     assert "central operations" in report.skipped[-1].reason
     assert judged(subject, tmp_path).levels["range"].verdict is Verdict.CONFORMS
+
+
+def test_a_cache_that_can_hold_nothing_does_not_conform(tmp_path: Path) -> None:
+    fixed = {"max_size_bytes": 0}
+    report = judged(PythonSubject(type("Disabled", (Empty,), {"fixed": fixed})), tmp_path, ("range", "queue"))
+    assert {level.verdict for level in report.levels.values()} == {Verdict.NOTHING_CHECKED}
+    assert {"nothing that was stored was ever found" in skip.reason for skip in report.skipped} == {True}
 
 
 def test_a_stub_without_insert_conforms_nowhere_but_with_its_cursors(tmp_path: Path) -> None:
@@ -73,3 +103,16 @@ def test_a_rule_that_no_answer_can_show_broken_is_not_checked(tmp_path: Path) ->
     assert (blind["R-INSERT-1"].verdict, blind["R-INSERT-1"].detectable) == (Verdict.NOTHING_CHECKED, False)
     assert (seeing["R-INSERT-1"].verdict, seeing["R-INSERT-1"].detectable) == (Verdict.CONFORMS, True)
     assert blind["R-READ-3"].verdict is Verdict.CONFORMS
+
+
+def test_a_rule_does_not_conform_without_an_operation_that_could_break_it(tmp_path: Path) -> None:
+    """R-EVICT-8 is about `evict` and `expire`, and `expire` is left out after it broke R-EXPIRE-1."""
+    subject = open_in_process("expire-at-the-cutoff", "pulsar-pip430")
+    assert subject is not None
+    options = Options(("queue",), PROFILE, 0, 0.0, tmp_path)
+    report = conform_to_rules(subject, {"R-EVICT-8", "R-READ-1"}, options, lambda level, done, wanted: None)
+    verdicts = {rule: judged.verdict for rule, judged in report.levels["queue"].rules.items()}
+    assert verdicts == {"R-EVICT-8": Verdict.NOTHING_CHECKED, "R-READ-1": Verdict.CONFORMS}
+    assert (report.verdict, report.failures) == (Verdict.NOTHING_CHECKED, ())
+    reasons = {skip.what: skip.reason for skip in report.skipped}
+    assert "expire, which was left out" in reasons["R-EVICT-8"]

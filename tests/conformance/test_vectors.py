@@ -190,24 +190,36 @@ def test_a_setting_that_follows_from_others_needs_not_be_given(
     assert code == 2, err
 
 
-@pytest.mark.parametrize(("played", "code"), [(1, 2), (2, 0)])
+@pytest.mark.parametrize(
+    ("played", "repeated", "code"), [(9, 1, 2), (10, 1, 0), (9, 3, 2)], ids=["few", "enough", "repeated"]
+)
 def test_a_pack_of_which_too_little_is_played_checks_nothing(
-    played: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    played: int,
+    repeated: int,
+    code: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Of twenty cases of the subject's system a tenth is played, or less; cases of other systems do not count."""
+    """At least ten different cases must be played; repeated ones and those of other systems do not count."""
     monkeypatch.chdir(tmp_path)
     assert run(capsys, "init", "--lang", "python")[0] == 0
     playable, beyond = (
         [line for line in lines() if f'"note":"pulsar-pip430-{level} ' in line] for level in ("range", "cursors")
     )
     others = [line for line in lines() if '"system":"kafka-streams"' in line]
-    pack = [*playable[:played], *[line for line in beyond if '"cursor_add"' in line][: 20 - played], *others]
+    beyond = [line for line in beyond if '"cursor_add"' in line]
+    pack = [*repeated * playable[:played], *beyond[:80], *others]
     ended, report, err = consumed(capsys, written(tmp_path / "pack.gz", pack), "my_cache:MyCache")
     verdict = "conforms" if code == 0 else "nothing-checked"
-    assert (ended, report["verdict"], report["played"]) == (code, verdict, played), err
-    assert ("1 of 20 cases of the subject's system were played; a verdict needs one of 10" in err) == (code == 2)
+    assert (ended, report["verdict"], report["distinct"]) == (code, verdict, played), err
+    assert report["played"] == repeated * played
+    assert (f"{played} of " in err and "a verdict needs" in err) == (code == 2)
 
 
 def test_a_pack_without_steps_is_no_verdict() -> None:
-    assert PackResult(1, 1, 1, 0, ended=True).verdict is Verdict.NOTHING_CHECKED
-    assert PackResult(1, 1, 1, 1, ended=True).verdict is Verdict.CONFORMS
+    cases = {bytes([number]) for number in range(10)}
+    assert PackResult(10, 10, 0, of_system=cases, distinct=cases, ended=True).verdict is Verdict.NOTHING_CHECKED
+    assert PackResult(10, 10, 1, of_system=cases, distinct=cases, ended=True).verdict is Verdict.CONFORMS
+    more = {*cases, *(b"more %d" % number for number in range(91))}
+    assert PackResult(101, 10, 1, of_system=more, distinct=cases, ended=True).verdict is Verdict.NOTHING_CHECKED

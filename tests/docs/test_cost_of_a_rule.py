@@ -20,6 +20,14 @@ EXAMPLE: Final = f"spec/examples/{RULE}.json"
 LAW: Final = "reference/entrycache_reference/pulsar_pip430/laws/entries.py"
 FAULT: Final = "conformance/entrycache_faults/reference/pulsar_pip430/entries.py"
 
+ABOUT_ALL_RULES: Final = (
+    "tests/reference/pulsar_pip430/test_insert.py",
+    "tests/evidence/test_evidence.py",
+    "tests/evidence/test_numbers.py",
+    "tests/conformance/test_vectors.py",
+)
+"""Tests that a new rule could fail because they are about all rules."""
+
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Checkout:
@@ -58,6 +66,8 @@ def test_the_whole_check_finds_nothing_either(copy: Checkout) -> None:
     copy.apply(DIFF)
     copy.entrycache("rules", "--write")
     assert copy.entrycache("rules", "--check") == "0 problems\n"
+    done = copy.run("pytest", "-q", "-p", "no:cacheprovider", "-m", "not long", *ABOUT_ALL_RULES)
+    assert done.returncode == 0, done.stdout
 
 
 def test_every_file_that_a_diff_names_is_there() -> None:

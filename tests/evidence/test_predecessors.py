@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import pytest
 
 from entrycache_dev.predecessors.caches import CACHES, Add, Deliver, Postpone, Range, Task, Wait
-from entrycache_dev.predecessors.promises import PROMISES, Promise, find_shortest_trace, play_trace, render_page
+from entrycache_dev.predecessors.promises import (
+    PROMISES,
+    Promise,
+    find_shortest_trace,
+    play_trace,
+    render_page,
+    search_random,
+)
 from tests.support import ROOT
 
 PIP430, LEGACY, SEGMENTED = CACHES
@@ -19,8 +28,37 @@ def test_the_page_is_that_of_the_references() -> None:
     assert (ROOT / "docs" / "explanation/predecessors.md").read_text("utf-8") == render_page()
 
 
+ONE_BROKEN: Final = "what readers still expect stays longer"
+"""The promise that the cache of PIP-430 breaks: earlier passes use up the rounds of an expected entry."""
+
+
+def test_earlier_passes_use_up_the_rounds_of_an_expected_entry() -> None:
+    trace = find_shortest_trace(PIP430, named(ONE_BROKEN)).trace
+    assert trace == (Add("a", 0, 5, 1), Add("a", 1, 5, 1), Add("a", 2, 3), Add("a", 3, 3))
+
+
+def test_before_pip_430_more_leaves_than_has_to() -> None:
+    trace = find_shortest_trace(LEGACY, named("no more")).trace
+    assert trace is not None
+    assert [(word.cache, word.size_bytes) for word in trace if isinstance(word, Add)] == [
+        (ledger, 5) for ledger in "abcda"
+    ]
+    after = play_trace(LEGACY, trace, named("no more").limits)
+    assert len(after[-2].kept) - len(after[-1].kept) == 2
+
+
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)
-def test_the_cache_of_pip_430_keeps_every_promise(promise: Promise) -> None:
+@pytest.mark.parametrize("traces", [40, pytest.param(5_000, marks=pytest.mark.long)])
+def test_random_traces_break_nothing_that_short_ones_keep(promise: Promise, traces: int) -> None:
+    for cache in CACHES:
+        if find_shortest_trace(cache, promise).trace is None:
+            assert search_random(cache, promise, traces).trace is None, cache.system
+
+
+@pytest.mark.parametrize(
+    "promise", [promise for promise in PROMISES if promise.title != ONE_BROKEN], ids=lambda promise: promise.title
+)
+def test_the_cache_of_pip_430_keeps_every_other_promise(promise: Promise) -> None:
     search = find_shortest_trace(PIP430, promise)
     assert search.trace is None
     assert search.attempts == sum(len(promise.words) ** length for length in range(1, promise.most + 1))

@@ -11,6 +11,7 @@ from entrycache_conformance.levels import Profile
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.workload import WORKLOADS, WorkloadProfile
 from entrycache_conformance.systems.reference import reference_subject
+from entrycache_dev.matrix import machine_matrix
 from entrycache_dev.matrix.generate import Change
 from entrycache_dev.matrix.mutants import generate_all_changes
 from entrycache_dev.matrix.search_matrix import State, ask_seeds, fingerprint, render_page
@@ -118,3 +119,18 @@ def test_the_page_is_that_of_its_table() -> None:
     assert (ROOT / "docs" / "reference/search-matrix.md").read_text("utf-8") == render_page(
         table["systems"], table["earlier"]
     )
+
+
+def test_the_machines_see_a_guard_that_is_off_by_one_and_nothing_in_an_unchanged_reference() -> None:
+    strict, same = change("bytes_over", "<=", "<"), same_as_it_was()
+    cases = machine_matrix.record_examples(PULSAR, "manager", 25, 0)
+    assert len(cases) >= 25
+    assert machine_matrix.find_unseen([strict, same], SETTINGS, cases) == [same]
+
+
+def test_the_committed_strength_of_the_machines_meets_its_goal() -> None:
+    page = (ROOT / "docs/reference/machine-matrix.md").read_text(encoding="utf-8")
+    (whole,) = (line for line in page.splitlines() if line.startswith("| all |"))
+    _, _, _, sample, detected, _, _ = (cell.strip() for cell in whole.split("|"))
+    assert int(sample) >= 100
+    assert int(detected) >= machine_matrix.GOAL * int(sample)

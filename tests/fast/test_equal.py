@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from entrycache_fast import Row
 from entrycache_fast.pulsar import passes, store
@@ -25,12 +23,6 @@ def tight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
     assert Row._fields == ReferenceRow._fields[1:]
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data(), st.integers(1, 40))
-def test_equal__hypothesis(data: st.DataObject, steps: int) -> None:
-    assert_equal(*make_run(lambda least, greatest: data.draw(st.integers(least, greatest)), steps))
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 4))])

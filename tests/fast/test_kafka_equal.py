@@ -12,13 +12,21 @@ from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_reference.kafka_streams import Row as ReferenceRow
 from tests.support.fast.kafka_side_by_side import assert_equal, runs
 
+OWN = {WorkloadProfile.DEFAULT, WorkloadProfile.REENTRY, WorkloadProfile.TINY_LIMITS}
+"""The profiles that stay quick: no state machine (`test_machines.py`) draws them, but for the default, for its rows."""
+
+PROFILES = [
+    pytest.param(profile, marks=() if profile in OWN else pytest.mark.long, id=profile.value)
+    for profile in WorkloadProfile
+]
+
 
 def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
     assert Row._fields == ReferenceRow._fields[1:]
 
 
 @pytest.mark.parametrize("level", ["cache", "store"])
-@pytest.mark.parametrize("profile", list(WorkloadProfile), ids=lambda profile: profile.value)
+@pytest.mark.parametrize("profile", PROFILES)
 def test_equal(profile: WorkloadProfile, level: str) -> None:
     for config, run in runs(random.Random(f"{profile.value} {level}"), profile, level, 100, 30):
         assert_equal(config, run)

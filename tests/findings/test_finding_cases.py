@@ -12,8 +12,10 @@ from click.testing import CliRunner
 from entrycache_cli.main import main
 from entrycache_conformance.finding_cases import (
     FindingCase,
+    explain_related,
     load_finding_cases,
     play_finding_cases,
+    related_findings,
     select_finding_cases,
 )
 from entrycache_conformance.java.releases import Release, all_releases
@@ -24,7 +26,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.errors import UsageError, Verdict
 from entrycache_protocol.subject import TestedSubject
-from tests.support.findings import CASES
+from tests.support.findings import CASES, PAGES, Page
 
 HEAP = "heap-removal-breaks-order"
 PULSAR = SYSTEMS["pulsar-pip430"]
@@ -77,6 +79,28 @@ def test_a_finding_that_nothing_waives_may_be_asked_where_it_has_a_case() -> Non
     assert lift_waivers(reference_subject(PULSAR), (HEAP,), cases).declaration.findings == {}
     with pytest.raises(UsageError, match="waives no finding 'nope'"):
         lift_waivers(reference_subject(PULSAR), ("nope",), cases)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.fixes], ids=lambda page: page.name)
+def test_a_page_links_the_findings_whose_fixes_its_own_needs(page: Page) -> None:
+    assert set(related_findings(page.name)) == {patch.parent.name for patch in page.fixes} - {page.name}
+
+
+def test_lifting_one_finding_names_those_that_belong_together_with_it() -> None:
+    alone, others = "kafka-delete-overwrites-nested-write", related_findings("kafka-delete-overwrites-nested-write")
+    (sentence,) = explain_related([alone])
+    assert sentence.startswith(f"{alone} belongs together with {' and '.join(others)}: ")
+    assert all(f"--unmask {other}" in sentence for other in others)
+    assert explain_related([alone, *others]) == explain_related([alone, ALL_FINDINGS]) == explain_related([HEAP]) == []
+
+
+def test_the_command_names_them_before_the_run(
+    released_subject: Callable[[str], TestedSubject], tmp_path: Path
+) -> None:
+    released_subject("kafka-streams:4.3.1")
+    line = ["conform", "kafka-streams:4.3.1", "--level", "cache", "--rules", "K-STORE-7", "--failures", str(tmp_path)]
+    done = CliRunner().invoke(main, [*line, "--unmask", "kafka-delete-overwrites-nested-write"])
+    assert "--unmask kafka-older-value-written-last --unmask kafka-rewritten-tombstone-is-dropped" in done.stderr
 
 
 def test_the_command_reports_the_finding_of_a_case(

@@ -13,20 +13,18 @@ from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers, without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, lift_waivers
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.errors import Verdict
-from tests.support.findings import CASES, PAGES, TESTS, Page
+from tests.support.findings import CASES, HARMS, PAGES, TESTS, Page
 from tests.support.jvm.fixes import release_of_fixes
-from tests.support.jvm.mains import Ended, run_in_front
+from tests.support.jvm.mains import Ended, run_as_it_is, run_in_front
 
 pytestmark = pytest.mark.long
 """The tests are long: Maven fetches the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
-LEFT_OUT: Final = {"kafka-nested-change-counts-twice": frozenset({"evict"})}
-"""Operations for which the driver does what only the unfixed release needs."""
 LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
 """Operations that exercise the rules of the fixed findings."""
 
@@ -48,6 +46,15 @@ def test_the_tests_of_a_page_conform_with_its_fix(page: Page, classes: Callable[
         assert run_in_front(path, release, classes(page), tmp_path / path.stem) == Ended(0, "conforms\n"), path
 
 
+@pytest.mark.parametrize(("page", "path"), HARMS, ids=lambda one: one.stem if isinstance(one, Path) else "")
+def test_a_fix_does_not_break_what_the_release_does_right(
+    page: Page, path: Path, classes: Callable[[Page], Path], tmp_path: Path
+) -> None:
+    release = release_of_fixes(page)
+    assert run_as_it_is(path, release, tmp_path / "released") == Ended(0, "conforms\n")
+    assert run_in_front(path, release, classes(page), tmp_path / "fixed") == Ended(0, "conforms\n")
+
+
 @pytest.mark.parametrize("page", [page for page in FIXED if page.name in PLAYED], ids=lambda page: page.name)
 def test_a_run_conforms_with_the_fix_and_without_the_waivers(
     page: Page, classes: Callable[[Page], Path], tmp_path: Path
@@ -55,9 +62,7 @@ def test_a_run_conforms_with_the_fix_and_without_the_waivers(
     subject = resolve_subject(
         SubjectChoice(release_of_fixes(page).subject, classpath=str(classes(page)), timeout_seconds=60)
     )
-    held = lift_waivers(
-        without_operations(subject, LEFT_OUT.get(page.fixes[-1].parent.name, frozenset())), findings_fixed(page)
-    )
+    held = lift_waivers(subject, findings_fixed(page))
     try:
         for path in [path for one, path in CASES if one is page]:
             case = with_remaining_variants(read_case(path, SYSTEMS), held)

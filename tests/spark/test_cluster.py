@@ -151,3 +151,36 @@ def test_spark_submit_with_one_zip_gives_the_same_verdicts(
     assert answer["verdicts"] == sum(len(own) for own in wanted.brokers.values())
     assert str(package) in answer["from"] or "entrycache.zip" in answer["from"], answer["from"]
     assert killed.exists() is bool(lost)
+
+
+OLD_JAVA: Final = """#!/bin/sh
+echo 'java.lang.UnsupportedClassVersionError: class file version 61.0' >&2
+exit 1
+"""
+
+
+@pytest.mark.long
+def test_workers_with_an_old_java_end_an_audit(master: str, trace: Path, tmp_path: Path) -> None:
+    """Spark starts their executors again and again."""
+    java = tmp_path / "old" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text(OLD_JAVA)
+    java.chmod(0o755)
+    conf = f"--conf spark.executorEnv.JAVA_HOME={tmp_path / 'old'} --conf spark.executor.memory=600m pyspark-shell"
+    more = {"PYSPARK_SUBMIT_ARGS": conf, "ENTRYCACHE_EXECUTOR_SECONDS": "10", "PYTHONPATH": os.pathsep.join(sys.path)}
+    argv = [
+        sys.executable,
+        "-m",
+        "entrycache_cli",
+        "audit",
+        str(trace),
+        "--master",
+        master,
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    done = subprocess.run(
+        argv, check=False, capture_output=True, text=True, env={**environment(), **more}, cwd=tmp_path, timeout=300
+    )
+    assert done.returncode == 4, done.stderr[-3_000:]
+    assert f"no executor has started at {master} in 10 s" in done.stderr.splitlines()[-1]

@@ -55,6 +55,22 @@ def test_rows_of_another_system_are_refused(
             assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("system", "backend"),
+    [*((system, "local") for system in PRESETS), ("pulsar-pip430", "checker"), ("pulsar-pip430", "replay")],
+)
+def test_rows_without_their_cache_are_refused(
+    tmp_path: Path, traces: dict[str, list[plant.Row]], system: str, backend: str
+) -> None:
+    """Without the cache, entries of several caches share a position, and innocent rows would be accused."""
+    rows = plant.renamed(traces[system], "b")
+    at = next(at for at, row in enumerate(rows) if row["op"] in {"INSERT", "PUT"})
+    trace = plant.write(tmp_path / system, [*rows[:at], {**rows[at], "cache": None}, *rows[at + 1 :]], system=system)
+    with pytest.raises(UsageError, match=f"broker 'b', seq {rows[at]['seq']}: .* without cache; ") as refused:
+        BACKENDS[backend](trace)
+    assert "\n" not in str(refused.value)
+
+
 def test_the_command_refuses_them_in_one_line(tmp_path: Path, traces: dict[str, list[plant.Row]]) -> None:
     trace = plant.write(tmp_path / "trace", traces["kafka-streams"])
     arguments = ["audit", str(trace), "--backend", "local", "--out", str(tmp_path / "out")]

@@ -47,6 +47,21 @@ def test_a_master_that_does_not_answer_is_one_line_at_once(
     assert "Connection refused" in line
 
 
+@pytest.mark.parametrize(
+    ("seconds", "error", "said"), [("0.1", MissingPrerequisite, "Java 17"), ("x", UsageError, "'x'")]
+)
+def test_an_audit_does_not_wait_for_executors_for_ever(
+    seconds: str, error: type[Exception], said: str, spark_session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A local session has a driver and no executor, as a cluster has whose workers cannot start one."""
+    monkeypatch.setenv("ENTRYCACHE_EXECUTOR_SECONDS", seconds)
+    with pytest.raises(error, match=said) as refused:
+        spark_backend.wait_for_executor(spark_session, "spark://host:7077")
+    assert "\n" not in str(refused.value)
+    monkeypatch.setenv("ENTRYCACHE_EXECUTOR_SECONDS", "0")
+    spark_backend.wait_for_executor(spark_session, "spark://host:7077")
+
+
 @pytest.mark.parametrize("url", ["spark://127.0.0.1:{0},127.0.0.1:{1}", "sc://127.0.0.1:{1}/;user_id=me"])
 def test_a_master_that_listens_is_taken(url: str, silent_port: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:

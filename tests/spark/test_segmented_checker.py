@@ -189,11 +189,6 @@ def hit_without_a_life(script: RingScript) -> None:
     entry["life"] = None
 
 
-def removed(script: RingScript) -> None:
-    script.row("REMOVE", None, at(9))
-    script.hit(at(8))
-
-
 SINGLE_VIOLATIONS: dict[str, tuple[str, Callable[[RingScript], object]]] = {
     "another ticket": ("S-STATE-2", lambda script: row_of(script, "EVICT").update(ticket=7)),
     "a turn by another cause": ("S-RING-1", lambda script: row_of(script, "EVICT").update(cause="GET")),
@@ -202,7 +197,6 @@ SINGLE_VIOLATIONS: dict[str, tuple[str, Callable[[RingScript], object]]] = {
     "another offset": ("S-SEGMENT-4", lambda script: row_of(script, "PASS_BEGIN").update(bound=99)),
     "offsets at the end": ("S-STATE-2", lambda script: script.finish()[-1].update(manager_bytes=1)),
     "no life": ("S-GET-1", hit_without_a_life),
-    "removed": ("S-GET-1", removed),
     "read in its turn": ("S-RING-2", read_in_its_turn),
 }
 """Violations that no scenario shows alone: the rule, and the scenario that violates it."""

@@ -92,6 +92,8 @@ def read_page(folder: Path) -> Page:
 PAGES: Final = tuple(read_page(page.parent) for page in sorted(FINDINGS.glob("*/README.md")))
 CASES: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*.json")))
 TESTS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("*Test.java")))
+HARMS: Final = tuple((page, path) for page in PAGES for path in sorted((FINDINGS / page.name).glob("harm/*Test.java")))
+"""Java tests of what a fix may break: they conform on the release and with the fix."""
 
 RELEASES_PAGE: Final = FINDINGS / "releases.md"
 

@@ -355,7 +355,12 @@ def _run(
 def _narrow(
     subject: TestedSubject, lifted: tuple[str, ...], cases: Collection[str], settings: GivenSettings | None
 ) -> TestedSubject:
-    """Return the subject without the waivers of these findings, and with the settings of a file if one was given."""
+    """Return the subject without the waivers of these findings, and with the settings of a file if one was given.
+
+    If cases were requested, say on stderr which other findings belong together with these.
+    """
+    for sentence in finding_cases.explain_related(lifted) if cases else ():
+        terminal.echo(f"entrycache: {sentence}", err=True)
     normal = lift_waivers(subject, lifted, cases) if lifted else subject
     return normal if settings is None else pin_settings(normal, config_for(settings, subject), settings.path)
 
@@ -434,7 +439,8 @@ def _print_briefly(report: RunReport) -> None:
         )
     levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
     exceptions = [f"{one.kind} {one.what}" for one in report.exceptions]
-    exceptions += [f"{len(report.skipped)} skipped"] if report.skipped else []
+    skipped = len(report.other_skipped)
+    exceptions += [f"{skipped} skipped"] if skipped else []
     rest = f"; except {'; '.join(exceptions)}" if exceptions else ""
     out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 

@@ -147,8 +147,8 @@ def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where
 def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
     """Play PACK on SUBJECT; PACK is a file, or `small` for the pack in the package.
 
-    Exit 0: it answers as the reference does; 1: it differs; 2: it can play fewer than a tenth of PACK's cases of its
-    system; 3: it is broken.
+    Exit 0: it answers as the reference does; 1: it differs; 2: it can play fewer than a tenth of PACK's different
+    cases of its system, or fewer than ten; 3: it is broken.
     """
     choice = options.choose_subject(subject, kwargs)
     path = (
@@ -193,6 +193,7 @@ def _print_consumed(
             "published": published,
             "cases": consumed.cases,
             "played": consumed.played,
+            "distinct": len(consumed.distinct),
             "steps": consumed.steps,
             "not_asked": [{"cases": count, "reason": reason} for reason, count in consumed.not_played.most_common()],
             "failures": [

@@ -19,7 +19,11 @@ OPTIONS: Final = {
     "seed": "The seed of all choices (default: 0).",
     "known": "Failures that are known (TOML): an entry is a test that is expected to fail.",
     "failures": "The folder for case files (default: entrycache-failures).",
+    "stateful": "Also run a state machine of Hypothesis at each level; its profile says how long.",
 }
+
+FLAGS: Final = ("stateful",)
+"""Options without a value."""
 
 FIXTURE_OPTIONS: Final = ("seed", "failures")
 """Options that have an effect without a subject too."""
@@ -29,7 +33,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options to the command line and to the ini file."""
     group = parser.getgroup("entrycache", "conformance of a cache")
     for name, text in OPTIONS.items():
-        group.addoption(f"--entrycache-{name}", dest=f"entrycache_{name}", default=None, help=text)
+        flag = {"action": "store_const", "const": "yes"} if name in FLAGS else {}
+        group.addoption(f"--entrycache-{name}", dest=f"entrycache_{name}", default=None, help=text, **flag)
         parser.addini(f"entrycache_{name}", text, default="")
 
 

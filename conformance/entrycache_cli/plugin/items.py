@@ -1,4 +1,4 @@
-"""The tests of the plugin: one for each rule and level, and one for each entry of the known failures.
+"""The tests of the plugin: one for each rule and level, one for each entry of the known failures, and state machines.
 
 `collect_tests` starts the subject and adds the tests. The first test that runs makes one run of the suite
 (`SharedRun`), and every test reads its own verdict from that report. With pytest-xdist the workers share the run:
@@ -69,7 +69,7 @@ class SharedRun:
             EntrycacheError: there is no such subject, level, profile or file, or it does not start.
         """
         self._place = place
-        self._profile, self._seed = requested["profile"] or "dev", parse_seed(requested["seed"])
+        self._profile, self.seed = requested["profile"] or "dev", parse_seed(requested["seed"])
         if self._profile not in PROFILES:
             raise errors.UsageError(f"unknown profile {self._profile!r}; expected one of: {', '.join(PROFILES)}")
         self._failures = Path(requested["failures"] or "entrycache-failures")
@@ -85,6 +85,18 @@ class SharedRun:
             self.subject.close()
             raise
         self._answer: KnownReport | Exception | None = None
+
+    def machine(self, level: str) -> Any:
+        """Return the state machine of a level; its subject is one of its own."""
+        from entrycache_conformance.state_machine import build_state_machine  # noqa: PLC0415 - slow to import
+
+        name, command, _, system = self._choice[:4]
+        return build_state_machine(name, system, level, None, command, self._failures)
+
+    def machine_levels(self) -> list[str]:
+        """Return the levels that a state machine can test."""
+        declaration = self.subject.declaration
+        return [level for level in self.levels if declaration.system.own_ops(level) & declaration.ops]
 
     def rules(self) -> dict[str, list[str]]:
         """Return for each level the rules that the subject's operations can check there."""
@@ -123,8 +135,8 @@ class SharedRun:
 
     def _run(self, levels: tuple[str, ...]) -> KnownReport:
         definition = definition_for(self.subject)
-        options = run.Options(levels, PROFILES[self._profile], self._seed, 0.0, self._failures, definition=definition)
-        metadata = content.run_metadata(self.subject, self._profile, self._seed, 0.0)
+        options = run.Options(levels, PROFILES[self._profile], self.seed, 0.0, self._failures, definition=definition)
+        metadata = content.run_metadata(self.subject, self._profile, self.seed, 0.0)
 
         def whole(report: RunReport) -> RunReport:
             return content.add_metadata(report, metadata, self._choice)
@@ -220,6 +232,28 @@ class RuleTest(OwnTest):
             pytest.skip(f"{why}{unchecked.unchecked_reason}")
 
 
+class MachineTest(OwnTest):
+    """The test of a level by a state machine of Hypothesis."""
+
+    def __init__(self, *, level: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.level = level
+
+    def runtest(self) -> None:
+        """Run the machine of the level.
+
+        Raises:
+            RuleViolated: an answer differs; the text is that of Hypothesis and ours.
+        """
+        from hypothesis import seed, stateful  # noqa: PLC0415 - slow to import
+
+        machine = self.running.machine(self.level)
+        try:
+            stateful.run_state_machine_as_test(seed(self.running.seed)(machine), settings=machine.TestCase.settings)
+        except AssertionError as error:
+            raise RuleViolated("\n".join([str(error), *getattr(error, "__notes__", ())])) from None
+
+
 class KnownTest(OwnTest):
     """The test of a known failure, which is expected to fail exactly as its entry says."""
 
@@ -268,6 +302,9 @@ def collect_tests(session: pytest.Session, requested: Mapping[str, str]) -> list
     for level, rules in running.rules().items():
         group = _group(session, level)
         tests += [RuleTest.from_parent(group, name=rule, level=level, running=running) for rule in rules]
+    machines = _group(session, "stateful")
+    for level in running.machine_levels() if requested["stateful"] else ():
+        tests.append(MachineTest.from_parent(machines, name=level, level=level, running=running))
     known = _group(session, "known")
     for entry in running.entries:
         tests.append(KnownTest.from_parent(known, name=f"{entry.number}-{entry.rule}", entry=entry, running=running))

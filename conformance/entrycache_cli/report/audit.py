@@ -69,15 +69,23 @@ def print_audit(
     out.print(escape_unprintable(f"{result.rows} events{by}; {headline(result, where)}"), soft_wrap=True)
 
 
+MAX_RULES: Final = 3
+"""The number of undecided rules that the headline names."""
+
+
 def headline(result: AuditResult, where: str) -> str:
-    """Return the outcome of an audit: the number of violations, or that no rule was decided.
+    """Return the outcome of an audit: the number of violations, and the rules that were not decided.
 
     `where` says where the violations stand.
     """
     if result.is_inconclusive and not result.violations:
         applied = sum(verdict is Verdict.INCONCLUSIVE for verdict in result.rules.values())
         return f"inconclusive: none of {applied} rules that apply was decided; table of violations {where}"
-    return f"{len(result.violations)} violations, {where}"
+    undecided = [rule for rule, verdict in result.rules.items() if verdict is Verdict.INCONCLUSIVE]
+    number = "1 rule was" if len(undecided) == 1 else f"{len(undecided)} rules were"
+    names = [*undecided[:MAX_RULES], *([".."] if len(undecided) > MAX_RULES else [])]
+    rest = f"{number} not decided ({', '.join(names)}), " if undecided else ""
+    return f"{len(result.violations)} violations, {rest}{where}"
 
 
 def complete_brokers(result: AuditResult) -> list[str]:

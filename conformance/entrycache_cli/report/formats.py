@@ -67,7 +67,10 @@ def _of_result(result: dict[str, Any]) -> list[str]:
 
 def _of_exceptions(report: RunReport) -> str:
     """Return the verdict of a run and what it does not cover, as a paragraph and a list."""
-    lines = [*content.exception_lines(report), *(f"skipped: {skip.what} ({skip.reason})" for skip in report.skipped)]
+    lines = [
+        *content.exception_lines(report),
+        *(f"skipped: {skip.what} ({skip.reason})" for skip in report.other_skipped),
+    ]
     return "\n\n".join(
         [f"Verdict: {report.headline}", *(["\n".join(f"- {_in_a_cell(line)}" for line in lines)] if lines else [])]
     )

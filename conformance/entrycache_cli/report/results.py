@@ -228,7 +228,7 @@ def _summarize_run(result: dict[str, Any]) -> Line:
     examples = sum(level.examples for level in report.levels.values())
     counts = Counter(level.verdict.value for level in report.levels.values())
     levels = [_count_verdicts(counts)] if len(counts) > 1 else []
-    count = len(report.exceptions) + len(report.skipped)
+    count = len(report.exceptions) + len(report.other_skipped)
     exceptions = [f"{count} exceptions"] if count else []
     what = report.subject if ":" in report.subject else f"{report.subject}, {report.system}"
     verdict = SHORT_WORDS.get(report.headline, report.headline)

@@ -43,8 +43,8 @@ def print_run(report: RunReport, note: str = "") -> None:
         out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
     for finding in report.repaired:
         out.print(f"repaired: {escape_unprintable(finding)} (its cases follow the specification, and so must the run)")
-    out.print(f"skipped: {len(report.skipped)}")
-    for skip in report.skipped:
+    out.print(f"skipped: {len(report.other_skipped)}")
+    for skip in report.other_skipped:
         out.print(f"  {escape_unprintable(f'{skip.what}: {skip.reason}')}")
 
 

@@ -6,6 +6,7 @@ otherwise the pack was made by other rules.
 
 import dataclasses
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from entrycache_conformance.judge import judge
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
 from entrycache_protocol import errors, strict_json
-from entrycache_protocol.case import Case, case_from_json, config_to_json
+from entrycache_protocol.case import Case, case_from_json, case_to_json, config_to_json
 from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, require_supported
 
 BATCH: Final = 200
@@ -28,6 +29,9 @@ MAX_FAILURES: Final = 10
 
 LEAST_SHARE: Final = 10
 """The least share of the cases of the subject's system that a verdict needs: one of so many."""
+
+LEAST_CASES: Final = 10
+"""The least number of different cases that a verdict needs."""
 
 
 class Vector(NamedTuple):
@@ -41,16 +45,18 @@ class Vector(NamedTuple):
 class PackResult:
     """The result of a pack. `not_played` counts the cases that were not played, by reason.
 
-    `cases_of_system` counts the cases of the subject's system, because a pack may hold cases of several systems.
+    `of_system` are the different cases of the subject's system, because a pack may hold cases of several systems or one
+    case many times. `distinct` are those of them that were played. Both hold hashes.
     `ended` says that every case was read; `sha256` is then the hash of its text.
     """
 
     cases: int = 0
-    cases_of_system: int = 0
     played: int = 0
     steps: int = 0
     not_played: Counter[str] = field(default_factory=Counter)
     failures: list[failure.Failure] = field(default_factory=list)
+    of_system: set[bytes] = field(default_factory=set)
+    distinct: set[bytes] = field(default_factory=set)
     ended: bool = False
     sha256: str = ""
 
@@ -69,10 +75,10 @@ class PackResult:
             return frequent or "the pack holds no case"
         if not self.steps:
             return "no case of the pack has a step"
-        if self.played * LEAST_SHARE >= self.cases_of_system:
-            return ""
-        played = f"{self.played} of {self.cases_of_system} cases of the subject's system were played"
-        return f"{played}; a verdict needs one of {LEAST_SHARE}"
+        played = f"{len(self.distinct)} of {len(self.of_system)} different cases of the subject's system were played"
+        if len(self.distinct) * LEAST_SHARE < len(self.of_system):
+            return f"{played}; a verdict needs one of {LEAST_SHARE}"
+        return f"{played}; a verdict needs {LEAST_CASES}" if len(self.distinct) < LEAST_CASES else ""
 
 
 def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
@@ -94,6 +100,7 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
                     done.not_played[f"the subject skipped it: {answer.reason}"] += 1
                     continue
                 done.played += 1
+                done.distinct.add(_hash_case(vector.case))
                 done.steps += len(vector.steps)
                 difference = judge(vector.case, vector.steps, answer, subject.declaration)
                 if difference is None:
@@ -122,7 +129,8 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
             case = case_from_json(value, SYSTEMS)
         except errors.UsageError as error:
             raise errors.UsageError(f"{where}: {error}") from None
-        done.cases_of_system += case.system is subject.declaration.system
+        if case.system is subject.declaration.system:
+            done.of_system.add(_hash_case(case))
         reason = _unsupported_reason(case, subject)
         if reason:
             done.not_played[reason] += 1
@@ -133,6 +141,12 @@ def _playable_vectors(path: Path, subject: TestedSubject, done: PackResult, text
             done.not_played[f"{subject.name} follows variants that show in it; see entrycache conform"] += 1
             continue
         yield Vector(dataclasses.replace(case, outcomes=()), steps)
+
+
+def _hash_case(case: Case) -> bytes:
+    """Return a hash that two cases share if they have the same configuration and steps."""
+    essentials = dataclasses.replace(case, outcomes=(), got=(), note="")
+    return hashlib.sha256(json.dumps(case_to_json(essentials), sort_keys=True).encode()).digest()
 
 
 def _unsupported_reason(case: Case, subject: TestedSubject) -> str:

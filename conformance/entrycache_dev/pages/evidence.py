@@ -17,7 +17,6 @@ import jinja2
 from entrycache_evidence import run, systems
 from entrycache_evidence.core import checkout, results
 from entrycache_protocol.files import write_text
-from entrycache_reference.rules import Rule
 
 SOURCES: Final = (
     "entrycache_evidence/evidence.json",
@@ -42,8 +41,8 @@ Lines = Sequence[dict[str, Any]]
 """The lines of one of the `SOURCES`."""
 
 
-def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
-    """Render the page from the lines of evidence.json, matrix.json and worlds.json."""
+def render_page(rules: Sequence[str], evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
+    """Render the page from the rules and lines of evidence.json, and the lines of matrix.json and worlds.json."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("entrycache_dev.pages", "."),
         undefined=jinja2.StrictUndefined,
@@ -52,13 +51,13 @@ def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Li
     )
     have = {grade: {line["rule"] for line in evidence if line["grade"] == grade} for grade in STRONGEST_FIRST}
     return environment.get_template("evidence.md.j2").render(
-        rules=len(Rule),
+        rules=len(rules),
         shown=len(set().union(*have.values())),
-        families=_families(have),
+        families=_families(rules, have),
         models=_models_table(evidence),
         refinements=_refinements(refinements),
         proved=len(have["proved"]),
-        unproved=_unproved(have),
+        unproved=_unproved(rules, have),
         lemmas=_lemmas(evidence),
         counted=_describe_counts(counted),
         matrix=_matrix(changes),
@@ -68,7 +67,8 @@ def render_page(evidence: Lines, refinements: Lines, changes: Lines, counted: Li
 def render_checkout(root: Path) -> str:
     """Render the page from the files of a checkout."""
     evidence, changes, counted = (json.loads((root / "conformance" / name).read_text("utf-8")) for name in SOURCES)
-    return render_page(evidence["evidence"], evidence["refinements"], changes["changes"], counted["worlds"])
+    lines = (evidence["rules"], evidence["evidence"], evidence["refinements"])
+    return render_page(*lines, changes["changes"], counted["worlds"])
 
 
 def locate_page(root: Path) -> Path:
@@ -86,21 +86,21 @@ def is_formal(names: Collection[str]) -> bool:
     return any(name in names for name in FORMAL)
 
 
-def _families(have: dict[str, set[str]]) -> str:
+def _families(rules: Sequence[str], have: dict[str, set[str]]) -> str:
     """Render the number of rules with each grade, by family, and the rules without one."""
     families: dict[str, list[str]] = {}
-    for rule in Rule:
-        families.setdefault(rule.value.rpartition("-")[0], []).append(rule.value)
+    for rule in rules:
+        families.setdefault(rule.rpartition("-")[0], []).append(rule)
     rows = [
         [
             name,
-            len(rules),
-            *(len(have[grade] & set(rules)) or "" for grade in STRONGEST_FIRST),
-            _rules_without_grade(rules, have),
+            len(own),
+            *(len(have[grade] & set(own)) or "" for grade in STRONGEST_FIRST),
+            _rules_without_grade(own, have),
         ]
-        for name, rules in families.items()
+        for name, own in families.items()
     ]
-    total = ["all", len(Rule), *(len(have[grade]) for grade in STRONGEST_FIRST), ""]
+    total = ["all", len(rules), *(len(have[grade]) for grade in STRONGEST_FIRST), ""]
     return _table(["family", "rules", *STRONGEST_FIRST, "only tested"], [*rows, total])
 
 
@@ -109,22 +109,20 @@ def _rules_without_grade(rules: Iterable[str], have: dict[str, set[str]]) -> str
     return ", ".join(rule for rule in rules if not any(rule in graded for graded in have.values()))
 
 
-def load_reasons() -> dict[str, str]:
-    """Return the reason why a rule is not proved, by the rule."""
+def load_reasons(rules: Sequence[str]) -> dict[str, str]:
+    """Return the reason why one of these rules is not proved, by the rule."""
     because = tomllib.loads(REASONS.read_text("utf-8"))["because"]
     reasons = {rule: one["reason"] for one in because for rule in one.get("rules", ())}
     families = {family: one["reason"] for one in because for family in one.get("families", ())}
-    reasons.update(
-        {rule.value: families[family] for rule in Rule if (family := rule.value.rpartition("-")[0]) in families}
-    )
+    reasons.update({rule: families[family] for rule in rules if (family := rule.rpartition("-")[0]) in families})
     return reasons
 
 
-def _unproved(have: dict[str, set[str]]) -> str:
+def _unproved(rules: Sequence[str], have: dict[str, set[str]]) -> str:
     """Render the rules that are not proved, their next grade, and the reason."""
     rows: dict[tuple[str, str], list[str]] = {}
-    why = load_reasons()
-    for rule in (rule.value for rule in Rule if rule.value not in have["proved"]):
+    why = load_reasons(rules)
+    for rule in (rule for rule in rules if rule not in have["proved"]):
         grade = next((grade for grade in STRONGEST_FIRST if rule in have[grade]), "tested")
         rows.setdefault((grade, why.get(rule, "no lemma")), []).append(rule)
     return _table(

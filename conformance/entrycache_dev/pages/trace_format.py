@@ -17,7 +17,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_protocol.case import read_case
 from entrycache_protocol.files import scratch_folder, write_text
-from entrycache_spark.common.rule_files import RuleFile, all_rules
+from entrycache_spark.common.rule_files import LAST_SNAPSHOT, Need, RuleFile, all_rules
 from entrycache_spark.common.system import AUDITED
 from entrycache_trace import convert, files, schema
 
@@ -48,6 +48,7 @@ def _system_data(system: str) -> dict[str, object]:
         "example": example_rows(system),
         "settings": list(_setting_rows(all_rules(system))),
         "once": list(_once_rows(all_rules(system))),
+        "snapshots": ", ".join(rule.id for rule in all_rules(system) if any(map(_is_about_snapshots, rule.needs))),
     }
 
 
@@ -70,9 +71,14 @@ def _column_rows(system: str, form: schema.TraceFormat) -> Iterator[tuple[str, s
             yield column.name, str(column.type), form.means[column.name], every
 
 
+def _is_about_snapshots(need: Need) -> bool:
+    return need.once and LAST_SNAPSHOT in need.events
+
+
 def _once_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str, str]]:
     """Yield each need of one event: its columns, its events, and the rules that are inconclusive without it."""
-    for need in dict.fromkeys(need for rule in rules for need in rule.needs if need.once):
+    once = dict.fromkeys(need for rule in rules for need in rule.needs if need.once)
+    for need in (need for need in once if not _is_about_snapshots(need)):
         events = ", ".join(f"`{' '.join(part or '*' for part in event)}`" for event in need.events)
         yield " or ".join(need.names), events, ", ".join(rule.id for rule in rules if need in rule.needs)
 

@@ -84,12 +84,16 @@ class Limits(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The cache after a word: its state, its entries, the served part of a range, and the visits of passes."""
+    """The cache after a word: its state and entries, the served part of a range, and the visits of passes.
+
+    `inserted` tells whether a written entry came into the cache, even if it left at once.
+    """
 
     state: Any
     kept: Mapping[CachedEntry, int]
     served: tuple[int, ...] = ()
     visits: int = 0
+    inserted: bool = True
 
 
 class Cache(NamedTuple):
@@ -112,13 +116,14 @@ VISIT_ROWS: Final = frozenset({"EVICT", "REQUEUE"})
 
 def _say_pip430(state: Any, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
-    visits = 0
+    visits, inserted = 0, True
     for op in _ops_of_pip430(word):
         done = pulsar_pip430.step(state, op, _pip430(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
+        inserted = getattr(done.outcome, "inserted", inserted)
         visits += sum(row.op in VISIT_ROWS for row in done.rows) + bool(state.queue)
-    return Answer(state, _cached_entries(state.caches), served, visits)
+    return Answer(state, _cached_entries(state.caches), served, visits, inserted)
 
 
 def _ops_of_pip430(word: Word) -> Sequence[ops.Op]:
@@ -151,14 +156,15 @@ def _legacy(limits: Limits) -> pulsar_legacy.Config:
 
 def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
-    visits = 0
+    visits, inserted = 0, True
     for op in _ops_of_legacy(state, word):
         done = pulsar_legacy.step(state, op, _legacy(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
+        inserted = getattr(done.outcome, "inserted", inserted)
         if isinstance(op, legacy_ops.Expire):
             visits += sum(row.op == "EVICT" for row in done.rows) + (op.cache in state.caches)
-    return Answer(state, _cached_entries(state.caches), served, visits)
+    return Answer(state, _cached_entries(state.caches), served, visits, inserted)
 
 
 def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:

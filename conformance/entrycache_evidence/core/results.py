@@ -124,7 +124,7 @@ def _strongest(graded_rules: list[tuple[str, str]]) -> dict[str, str]:
 def dump_evidence(proof: Proof) -> str:
     """Render the evidence file: one line for each piece of evidence, by rule, the strongest first.
 
-    The lines of the refinements follow.
+    The lines of the refinements follow, and the rules of the run. A newer rule is only tested until the next run.
     """
     order = list(Rule)
     ranked = sorted(proof.evidence, key=lambda item: (order.index(item.rule), -GRADES.index(item.grade)))
@@ -140,7 +140,7 @@ def dump_evidence(proof: Proof) -> str:
         for item in ranked
     ]
     walked = [json.dumps(refinement._asdict()) for refinement in proof.refinements]
-    sections = {"evidence": lines, "refinements": walked}
+    sections = {"evidence": lines, "refinements": walked, "rules": [json.dumps(rule.value) for rule in Rule]}
     lists = [f' "{name}": [\n  ' + ",\n  ".join(items) + "\n ]" for name, items in sections.items()]
     return '{\n "schema": 1,\n' + ",\n".join(lists) + "\n}\n"
 

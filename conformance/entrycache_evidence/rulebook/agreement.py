@@ -19,6 +19,7 @@ from entrycache_evidence.core import checkout, models, scheduler
 from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
 from entrycache_evidence.rulebook import examples, render
 from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
+from entrycache_evidence.rulebook.numbers import check_numbers
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Fault
 from entrycache_protocol import codec, errors, files
@@ -49,6 +50,7 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
         _links,
         examples.check_strays,
         _vocabulary,
+        check_numbers,
         partial(_tests, runs),
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]

@@ -1,7 +1,10 @@
 package findings;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -69,6 +72,14 @@ public final class RestoredJoinBufferTest {
         conforms();
     }
 
+    private static String stateFolder() {
+        try {
+            return Files.createTempDirectory("restored").toString();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private static TopologyTestDriver driver() {
         StreamsBuilder builder = new StreamsBuilder();
         var table = builder.table("table", Consumed.with(Serdes.String(), Serdes.String()),
@@ -81,6 +92,8 @@ public final class RestoredJoinBufferTest {
         Properties config = new Properties();
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "app");
         config.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "none:1");
+        // not the folder in which another release may have left its own kind of store
+        config.put(StreamsConfig.STATE_DIR_CONFIG, stateFolder());
         return new TopologyTestDriver(builder.build(), config);
     }
 

@@ -93,7 +93,7 @@ class EventKinds:
     """The number of events for each op, cause, origin, class of settings, and set of recorded columns.
 
     Rules ask whether `columns` are null; a key has a bit for each one that is not. They also ask for the value of
-    the flags `truths`. `metered` are METRICS and END, which are few and are counted with their counters.
+    the flags `truths`. `metered` are METRICS (-1: none) and END, which are few and are counted with their counters.
     """
 
     def __init__(
@@ -141,9 +141,11 @@ class EventKinds:
         return columns_known
 
     def count_metered(self, c: Any, i: int, settings: Array, counters: Mapping[str, int]) -> None:
-        """Count a METRICS or END event with its counters."""
+        """Count a METRICS or END event with its counters, and whether END reports no entries."""
         one = type(c)(*(column[i : i + 1] for column in c))
-        self._metered_kinds[int(self._keys_of(one, settings)[0]), tuple(sorted(counters))] += 1
+        is_empty = c.op[i] == self._metered[1] and counters.get("entries") == 0
+        names = (*sorted(counters), *(("entries=0",) if is_empty else ()))
+        self._metered_kinds[int(self._keys_of(one, settings)[0]), names] += 1
 
     def of(self, effective: EffectiveSettings) -> Iterator[EventKind]:
         """Yield each kind with its number of events."""

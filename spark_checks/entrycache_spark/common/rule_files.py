@@ -5,10 +5,12 @@ violations. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` reads a
 
 `needs` lists what an event must record before the rule applies to it, one line each: `NAME of EVENTS`, or
 `NAME or NAME of EVENTS` if one of them is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a
-counter. An event is an op, an op and a cause, or an op, a cause and an origin (`*` matches any). `ever` before NAME
-means that a null is information too: the value is missing only if no event has it. An event that lacks a need is not
-checked. A broker in which no event has it is not checked at all. A note reports both; neither is a violation. `once`
+counter; `=0` after a counter asks that it is 0. An event is an op, an op and a cause, or an op, a cause and an origin
+(`*` matches any). `ever` before NAME means that a null is information too: the value is missing only if no event has
+it. An event that lacks a need is not checked. A broker in which no event has it is not checked at all. A note reports
+both; neither is a violation. `once`
 before NAME means that one such event is enough to decide the rule: in a broker without any, the rule is inconclusive.
+`clean` is like `once`, but without such an event the rule can still be violated; it never conforms.
 
 `over VIEW` is a condition on the rows of a shared view (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands for `events`). A
 row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and `sure`. One scan decides all
@@ -33,10 +35,15 @@ from entrycache_protocol.errors import UsageError
 from entrycache_trace.files import Part
 from entrycache_trace.schema import DEFAULT_SYSTEM
 
-_LINE: Final = re.compile(r"(?P<mode>ever |once )?(?P<names>\S+(?: or \S+)*) of (?P<events>.+)")
+_LINE: Final = re.compile(r"(?P<mode>ever |once |clean )?(?P<names>\S+(?: or \S+)*) of (?P<events>.+)")
 _COLUMNS: Final = ("op", "cause", "origin")
 CONFIG_PREFIX: Final = "CONFIG."
 VALUE_PREFIX: Final = "value."
+ZERO: Final = "=0"
+"""The end of a name that asks for a counter of 0."""
+
+LAST_SNAPSHOT: Final = ("SNAPSHOT", "END")
+"""The event that shows what is cached at the end."""
 
 EventRow = Mapping[str, Any]
 
@@ -44,13 +51,15 @@ EventRow = Mapping[str, Any]
 class Need(NamedTuple):
     """One line of a section `needs`: one of `names` is enough in each of `events`.
 
-    An event is an op, a cause and an origin; None matches any. See the page of rule files above for `ever` and `once`.
+    An event is an op, a cause and an origin; None matches any. See the page of rule files above for `ever`, `once` and
+    `clean`; a need that is `clean` is `once` too.
     """
 
     names: tuple[str, ...]
     events: tuple[tuple[str | None, ...], ...]
     ever: bool = False
     once: bool = False
+    clean: bool = False
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -86,7 +95,8 @@ class Need(NamedTuple):
             if name.startswith(CONFIG_PREFIX):
                 present = name.removeprefix(CONFIG_PREFIX) not in untold
             elif name.startswith(VALUE_PREFIX):
-                present = name.removeprefix(VALUE_PREFIX) in counters(row)
+                counter, own = name.removeprefix(VALUE_PREFIX), counters(row)
+                present = counter in own or (counter.endswith(ZERO) and own.get(counter.removesuffix(ZERO)) == 0)
             else:
                 present = row[name] is not None
             if present:
@@ -99,9 +109,12 @@ class Need(NamedTuple):
 
     def note(self, broker: str, rules: Iterable[str], rows: int, lacking: int) -> str:
         """Describe the events that lack the need."""
+        ids = ", ".join(sorted(rules))
+        if self.once and LAST_SNAPSHOT in self.events:
+            return f"broker {broker!r}: no {' '.join(LAST_SNAPSHOT)} row shows what is cached; inconclusive: {ids}"
         outcome = "inconclusive" if self.once else "not checked there"
         events = ", ".join(" ".join(part or "*" for part in event) for event in self.events)
-        name, ids = " or ".join(self.names), ", ".join(sorted(rules))
+        name = " or ".join(self.names)
         return f"broker {broker!r}: {name} is missing in {lacking} of {rows} events ({events}); {outcome}: {ids}"
 
 
@@ -113,6 +126,8 @@ def _event_sql(event: tuple[str | None, ...]) -> str:
 def _missing_sql(name: str) -> str:
     if name.startswith(CONFIG_PREFIX):
         return f"coalesce(untold like '%,{name.removeprefix(CONFIG_PREFIX)},%', false)"
+    if name.startswith(VALUE_PREFIX) and name.endswith(ZERO):
+        return f"coalesce(counter(value, '{name.removeprefix(VALUE_PREFIX).removesuffix(ZERO)}') <> 0, true)"
     if name.startswith(VALUE_PREFIX):
         return f"counter(value, '{name.removeprefix(VALUE_PREFIX)}') is null"
     return f"{name} is null"
@@ -133,7 +148,8 @@ def parse_needs(text: str) -> tuple[Need, ...]:
             tuple(None if part == "*" else part for part in event.split()) for event in match["events"].split(", ")
         )
         mode = match["mode"]
-        needs.append(Need(tuple(match["names"].split(" or ")), events, mode == "ever ", mode == "once "))
+        names, once = tuple(match["names"].split(" or ")), mode in {"once ", "clean "}
+        needs.append(Need(names, events, mode == "ever ", once, mode == "clean "))
     return tuple(needs)
 
 
@@ -152,7 +168,9 @@ class NeedCounts(NamedTuple):
 def rules_without_needs(needs: Mapping[str, Iterable[Need]], counts: Mapping[Need, NeedCounts]) -> frozenset[str]:
     """Return the rules that do not apply to a broker, because all events lack one of their needs."""
     return frozenset(
-        rule for rule, own in needs.items() if any(need.is_unmet(counts[need]) for need in own if need in counts)
+        rule
+        for rule, own in needs.items()
+        if any(need.is_unmet(counts[need]) for need in own if need in counts and not need.clean)
     )
 
 

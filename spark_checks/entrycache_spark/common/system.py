@@ -342,6 +342,26 @@ def foreign_event_error(broker: str, seq: int, op: str, cause: str | None, syste
     )
 
 
+@cache
+def ops_with_cache(system: str) -> frozenset[str]:
+    """Return the ops of a system whose events must name a cache."""
+    return frozenset(op for op, event in AUDITED[system].format.by_op.items() if "cache" in event.needs)
+
+
+def nameless_events_sql(system: str) -> str:
+    """Return the SQL condition that selects the events that must name a cache and do not."""
+    ops = ", ".join(f"'{op}'" for op in sorted(ops_with_cache(system)))
+    return f"cache is null and op in ({ops})"
+
+
+def nameless_event_error(broker: str, seq: int, op: str) -> errors.UsageError:
+    """Return the error that refuses a trace because an event does not name its cache."""
+    return errors.UsageError(
+        f"broker {broker!r}, seq {seq}: {op} without cache; expected the cache of the entry, without which rows of "
+        "several caches cannot be distinguished; trace check lists all such rows"
+    )
+
+
 def _records_event(system: str, op: str, cause: str | None) -> bool:
     event = AUDITED[system].format.by_op.get(op)
     return event is not None and (not event.causes or cause is None or cause in event.causes)

@@ -217,6 +217,8 @@ def _refuse_foreign_events(broker: str, rows: Iterable[Row], name: str) -> None:
     for row in rows:
         if system.is_foreign_event(row["op"], row["cause"], name):
             raise system.foreign_event_error(broker, row["seq"], row["op"], row["cause"], name)
+        if row["cache"] is None and row["op"] in system.ops_with_cache(name):
+            raise system.nameless_event_error(broker, row["seq"], row["op"])
 
 
 def replay_each(

@@ -47,7 +47,8 @@ EVENTS: Final = (
     EventFormat(
         "EVICT",
         ("TURN",),
-        "the segment that becomes current drops an entry; one row for each entry",
+        "the segment that becomes current drops an entry; one row for each entry. No entry leaves in another way, so "
+        "there is no REMOVE",
         (*ENTRY_COLUMNS, "pass_id"),
         ("bound", "ticket"),
     ),

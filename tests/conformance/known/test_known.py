@@ -7,12 +7,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import tomlkit
 
 from entrycache_conformance import explain
+from entrycache_conformance.explain import error_type
 from entrycache_conformance.known import (
     PROBLEMS,
     EntryCheck,
@@ -187,6 +188,62 @@ def test_a_run_shows_each_of_several_defects(tmp_path: Path) -> None:
     ops = {failure.failing_case.steps[failure.step].name for failure in report.failures if failure.failing_case}
     assert ops == {"insert", "get", "usage"}
     assert len({failure.rules[0] for failure in report.failures}) == len(report.failures)
+
+
+class Raising(Subject):
+    """A cache whose `get` raises one error for ledger 1 and, if `other` is set, another one for ledger 2."""
+
+    system = "pulsar-pip430"
+    settings = ()
+    other: ClassVar[type[Exception]] = KeyError
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        if pos[0] > 1:
+            raise self.other(pos)
+        raise KeyError(pos)
+
+
+def test_another_type_of_error_is_another_failure(tmp_path: Path) -> None:
+    path, options = written(tmp_path), Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path / "failures")
+    first = conform_with_known(PythonSubject(Raising), options, (), tmp_path, lambda *progress: None)
+    fix_file(path, PythonSubject(Raising), first)
+    entries = read_known_failures(path)
+    later = PythonSubject(type("Raising", (Raising,), {"other": IndexError}))
+    reports = [
+        conform_with_known(subject, options, entries, tmp_path, lambda *progress: None).report
+        for subject in (PythonSubject(Raising), later)
+    ]
+    assert [len(report.failures) for report in reports] == [0, 1]
+    assert "IndexError" in reports[1].failures[0].got["message"]
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        ("ValueError: 7", "ValueError"),
+        ("java.lang.IllegalStateException: no (1,2)", "java.lang.IllegalStateException"),
+        ("index out of range [5] with length 3", "index out of range"),
+        ("no entry 17 in a", "no entry"),
+        ("KeyError", "KeyError"),
+    ],
+)
+def test_an_error_names_its_type(message: str, named: str) -> None:
+    assert error_type(message) == named
+
+
+class Silent(Raising):
+    """A cache whose every lookup raises an error."""
+
+    def exists(self, cache: str, pos: Any) -> dict[str, Any]:
+        raise KeyError(pos)
+
+
+def test_a_report_names_silence_once(tmp_path: Path) -> None:
+    report = conform(PythonSubject(Silent), Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path))
+    assert [failure.rules for failure in report.failures] == [("R-LIVENESS-2",)]
 
 
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, known_entry: dict[str, Any]) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
+from typing import Any
 
 import pytest
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.judge import Coverage, run_reference
-from entrycache_conformance.levels import PROFILES, find_rare
+from entrycache_conformance.levels import PROFILES, find_rare, find_reachable
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json, check_cost
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_segmented.config import Variants
+from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-segmented"]
 
@@ -72,6 +76,16 @@ def test_what_never_lands_beside_a_threshold_has_checked_nothing() -> None:
     assert set(SYSTEM.laws.cells) <= set(few)
 
 
+def test_a_run_without_payload_needs_no_rule_of_payloads() -> None:
+    """S-GET-3 is about payloads: a subject that carries none can never exercise it."""
+    whole = reference_subject(SYSTEM).declaration
+    for declaration in (whole, dataclasses.replace(whole, payload=False, introspection=frozenset())):
+        rules, cells = find_reachable(declaration, "all", PROFILES["dev"])
+        assert (Rule.S_GET_3 in rules) == declaration.payload
+        assert {*SYSTEM.laws.rules} - SYSTEM.laws.of_variants - {Rule.S_GET_3} <= {*rules}
+        assert cells == list(SYSTEM.laws.cells)
+
+
 def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
     steps = [{"op": "observe"}]
     value = {"system": SYSTEM.name, "config": {"segments": 10**12}, "steps": steps}
@@ -79,3 +93,14 @@ def test_a_case_with_more_segments_than_can_be_played_is_refused() -> None:
         case_from_json(value, SYSTEMS)
     fine = case_from_json({**value, "config": {"segments": 2}}, SYSTEMS)
     check_cost(SYSTEM, fine.config, fine.steps)
+
+
+def test_the_reference_keeps_its_laws_under_all_variants_at_once() -> None:
+    """An insert that does not fit behind a cleared segment may find its own former entry there, with the same size."""
+    kinds: list[Any] = [type(field.default) for field in dataclasses.fields(Variants)]
+    variants = Variants(*([*kind][-1] for kind in kinds))
+    declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops), variants=variants)
+    source, coverage = random.Random(5), Coverage()
+    for _ in range(150):
+        make_case(source.randint, declaration, SYSTEM.cases.menu(SYSTEM.ops), coverage)
+    assert coverage.fired[Rule.S_RING_5] > 20

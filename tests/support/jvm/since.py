@@ -36,7 +36,8 @@ HEAD: Final = f"""# The releases that were run
 
 Written by `python -m tests.support.jvm.since`, which runs the Java tests of the first three tiers on each release that
 Maven Central serves here and that a page may name. *{CANNOT}*: the test does not compile there, or calls what is not
-there. A release marked * has no driver: its own jars ran on the class path of a neighbour.
+there. A release marked * has no driver: its own jars ran on the class path of a neighbour. In 4.4.0 `LogContext`
+stands in another package; the tests that name it ran with that import changed.
 """
 
 
@@ -55,10 +56,19 @@ FURTHER: Final = {
     "kafka-streams:4.1.0": Further("kafka-streams:4.3.1", _KAFKA),
     "kafka-streams:4.1.2": Further("kafka-streams:4.3.1", _KAFKA),
     "kafka-streams:4.2.1": Further("kafka-streams:4.3.1", _KAFKA),
+    "kafka-streams:4.2.2": Further("kafka-streams:4.3.1", _KAFKA),
+    "kafka-streams:4.4.0": Further("kafka-streams:4.3.1", _KAFKA),
     "pulsar:3.3.5": Further("pulsar:3.3.6", _PULSAR),
     "pulsar:4.0.1": Further("pulsar:4.0.0", _PULSAR),
     "pulsar:4.0.7": Further("pulsar:4.0.8", _PULSAR),
 }
+
+MOVED: Final = {
+    "kafka-streams:4.4.0": {
+        "org.apache.kafka.common.utils.LogContext": "org.apache.kafka.common.utils.internals.LogContext",
+    },
+}
+"""Classes that stand in another package there. The tests run with those imports changed, and nothing else."""
 
 
 def _age(version: str) -> tuple[object, ...]:
@@ -85,6 +95,25 @@ def tools_of(subject: str, folder: Path) -> JavaTestClasspath:
     jars = [jar_from_maven(f"{artifact}:{version}:jar", folder / version) for artifact in further.artifacts]
     tools = java_test_classpath(further.neighbour)
     return tools._replace(classpath=os.pathsep.join([*map(str, jars), tools.classpath]))
+
+
+def outcomes_on(subject: str, paths: Sequence[Path], folder: Path) -> dict[Path, str]:
+    """Run tests on a release, with the imports of classes that were moved there, and return how they end."""
+    tools = tools_of(subject, folder)
+    copies = {_with_moved(path, MOVED.get(subject, {}), folder / "moved"): path for path in paths}
+    return {copies[copy]: ended for copy, ended in outcomes(list(copies), tools, folder / "out").items()}
+
+
+def _with_moved(path: Path, moved: Mapping[str, str], folder: Path) -> Path:
+    text = changed = path.read_text("utf-8")
+    for old, new in moved.items():
+        changed = changed.replace(f"import {old};", f"import {new};")
+    if changed == text:
+        return path
+    copy = folder / path.parent.name / path.name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(changed, "utf-8")
+    return copy
 
 
 def outcomes(paths: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> dict[Path, str]:
@@ -148,10 +177,10 @@ def main(names: Sequence[str]) -> None:
         for name in SYSTEMS:
             for version in versions_run(name):
                 print(f"{SYSTEMS[name]} {version}", flush=True)
-                tools = tools_of(f"{name}:{version}", Path(scratch))
                 for family in {page.system.family for page, _ in wanted if called(page) == name}:
                     paths = [path for page, path in wanted if page.system.family == family]
-                    for path, ended in outcomes(paths, tools, Path(scratch, "out", version, family)).items():
+                    folder = Path(scratch, version, family)
+                    for path, ended in outcomes_on(f"{name}:{version}", paths, folder).items():
                         rows.setdefault(f"{path.parent.name}/{path.name}", {})[version] = ended
     SINCE.write_text(page_of(rows), "utf-8")
 

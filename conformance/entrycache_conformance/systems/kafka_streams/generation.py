@@ -287,4 +287,12 @@ def plan_case(
     chosen = weighted_menu(menu, profile)
     aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, declaration.limits.clamp)
     make = only_answered(aim.op, config)
-    return CasePlan(config, chosen, traits.steps_max, USUAL_STEPS * traits.patience, make, partial(final_queries, menu))
+    return CasePlan(
+        config,
+        chosen,
+        traits.steps_max,
+        USUAL_STEPS * traits.patience,
+        make,
+        partial(final_queries, menu),
+        lambda: len(aim.pending_ops),
+    )

@@ -407,7 +407,8 @@ def plan_case(
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
-    return CasePlan(config, menu, traits.steps_max, traits.typical_steps, partial(make_operation, aim))
+    make = partial(make_operation, aim)
+    return CasePlan(config, menu, traits.steps_max, traits.typical_steps, make, pending=lambda: len(aim.pending_ops))
 
 
 __all__ = ["MAKERS", "Aim", "make_operation"]

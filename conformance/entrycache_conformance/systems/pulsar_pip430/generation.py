@@ -378,7 +378,12 @@ def plan_case(
     aim = Aim(draw, declaration, config, traits, crosses, cursor_count)
     longer = 3 if cursor_count >= MANY_CURSORS and traits.patience == 1 else 1
     return CasePlan(
-        config, chosen, traits.steps_max * longer, USUAL_STEPS * traits.patience * longer, partial(make_operation, aim)
+        config,
+        chosen,
+        traits.steps_max * longer,
+        USUAL_STEPS * traits.patience * longer,
+        partial(make_operation, aim),
+        pending=lambda: len(aim.pending_ops),
     )
 
 

@@ -218,9 +218,10 @@ def goes_on(config: Config, pre: State, event: Insert, step: Step) -> bool:
 
 def takes_what_fits_behind(config: Config, pre: State, event: Insert, step: Step) -> bool:
     """Check S-RING-5."""
-    kept_offset = pre.segments[step.state.current].offset
+    before, after = pre.segments[step.state.current], step.state.segments[step.state.current]
+    kept_offset = before.offset
     if kept_offset + event.size > pre.segment_bytes:
-        return step.outcome == Inserted(False) and not law.is_new(law.newest_entry(step), event)
+        return step.outcome == Inserted(False) and all(entry in before.entries for entry in after.entries)
     new = law.newest_entry(step)
     return step.outcome == Inserted(True) and new is not None and law.is_new(new, event) and new.start == kept_offset
 

@@ -26,7 +26,7 @@ PLAIN: Final = frozenset(
 COLUMNS: Final = (
     *("size_bytes", "entry_id", "life", "call_id", "pass_id", "bound", "stamp_ns", "new_stamp_ns", "requeues"),
     *("max_requeues", "expected_reads", "trigger_bytes", "target_bytes", "accessed", "extend_accessed", "cursor"),
-    *("tail_no", "head_no"),
+    *("tail_no", "head_no", "cache"),
 )
 """The columns for which rules ask whether they are null."""
 

@@ -22,14 +22,14 @@ ALONE: Final = frozenset("S-CONFIG-1 S-CONFIG-2 S-INSERT-3 S-INSERT-4 S-INSERT-5
 """Rules that need no earlier event, or only the one before; they hold even if events are missing."""
 
 COLUMNS: Final = (
-    *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes"),
+    *("size_bytes", "entry_id", "life", "key_hash", "pass_id", "bound", "trigger_bytes", "manager_bytes", "cache"),
 )
 """The columns for which rules ask whether they are null."""
 
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
-NOT_METERED: Final = (-1, -1)
-"""No op is counted with its counters, because no rule asks which counters METRICS and END report."""
+METERED: Final = (-1, w.END)
+"""END is counted with its counters, because S-STATE-2 asks whether anything is cached at the end; METRICS is not."""
 
 
 def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = entries.MIN_LIVES) -> CheckerResult:
@@ -50,7 +50,7 @@ class RingChecker:
         names = rows.vocabulary()
         effective, kinds = (
             EffectiveSettings(SETTINGS, w.CONFIG, _select_values),
-            events.EventKinds(names, COLUMNS, NOT_METERED),
+            events.EventKinds(names, COLUMNS, METERED),
         )
         self._events = events.Events(rows.Rows, names, effective, kinds)
         self._order, self._ranges = (
@@ -77,6 +77,8 @@ class RingChecker:
         self._places.follow(c, self.flags)
         self._totals.follow(c, settings, turned, left, batch, self.flags)
         self._note_opening(c)
+        for i, counters in events.counters_at(batch, np.flatnonzero(c.op == w.END)):
+            self._events.kinds.count_metered(c, i, settings, counters)
 
     def _note_opening(self, c: rows.Rows) -> None:
         sizes = c.size_bytes[(c.op == w.SNAPSHOT) & (c.cause == w.BY_OPEN)]

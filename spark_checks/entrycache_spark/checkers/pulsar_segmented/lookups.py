@@ -52,7 +52,7 @@ def _check_places(c: Any, table: Any, p: Any, flags: Any) -> None:
             _ask(cause, c.cache[i], c.ledger_id[i], entry, p)
             continue
         p[_FIRST] = primitives.NULL
-        if entry != primitives.NULL and (w.INSERT <= op <= w.MISS or op == w.EVICT or op == w.REMOVE) and op != w.SKIP:
+        if entry != primitives.NULL and (w.INSERT <= op <= w.MISS or op == w.EVICT) and op != w.SKIP:
             _at(c.seq[i], op, cause, c.cache[i], c.ledger_id[i], entry, c.life[i], table, p, flags)
 
 
@@ -82,12 +82,9 @@ def _at(
             primitives.flag(flags, w.GET_1, seq)
         p[_PLACES] += primitives.occupy(table, at, cache, ledger, entry)
         table[at, HOLDER] = seq
-    else:
-        if op == w.REMOVE:
-            primitives.flag(flags, w.GET_1, seq)
-        if op == w.EVICT and held:
-            p[_PLACES] -= 1
-            primitives.forget(table, at)
+    elif held:
+        p[_PLACES] -= 1
+        primitives.forget(table, at)
 
 
 @jit

@@ -24,12 +24,12 @@ SEGMENT_1, SEGMENT_2, SEGMENT_3, SEGMENT_4, STATE_1, STATE_2, USAGE_1 = range(18
 
 OPS: Final = (
     *("CONFIG", "INSERT", "REJECT", "SKIP", "HIT", "MISS", "ASK", "METRICS"),
-    *("PASS_BEGIN", "PASS_END", "REQUEUE", "EVICT", "TOMBSTONE", "SNAPSHOT", "END", "REMOVE"),
+    *("PASS_BEGIN", "PASS_END", "REQUEUE", "EVICT", "TOMBSTONE", "SNAPSHOT", "END"),
 )
 """The ops that a rule mentions, numbered from 1. 0 is null; further ops are numbered as they come."""
 
 CONFIG, INSERT, REJECT, SKIP, HIT, MISS, ASK, METRICS = range(1, 9)
-PASS_BEGIN, PASS_END, REQUEUE, EVICT, TOMBSTONE, SNAPSHOT, END, REMOVE = range(9, 17)
+PASS_BEGIN, PASS_END, REQUEUE, EVICT, TOMBSTONE, SNAPSHOT, END = range(9, 16)
 
 CAUSES: Final = ("OPEN", "DUPLICATE", "DISABLED", "FULL", "TURN", "GET", "READ", "FIRST", "LAST")
 """The causes that a rule mentions, numbered in the same way."""

@@ -46,7 +46,7 @@ func TestVectors(t *testing.T) {
 		if maps.DeleteFunc(rest, tells); v.System != system || len(rest) > 0 || slices.ContainsFunc(v.Steps, lacks) {
 			continue
 		}
-		played++
+		played += min(1, len(v.Steps))
 		c := open(v.Config)
 		for at, s := range v.Steps {
 			hidden := func(name string, _ any) bool { // of a refusal, its words are for people
@@ -58,7 +58,8 @@ func TestVectors(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d of %d vectors played; the others need more", played, bytes.Count(text, []byte("\n"))); played == 0 {
-		t.Fatal("no vector was played")
+	own := bytes.Count(text, fmt.Appendf(nil, `"system":%q`, system))
+	if t.Logf("%d of %d vectors played; the others need more", played, own); played < 10 || 10*played < own {
+		t.Fatal("too few vectors were played: expected 10, and one of ten of this system")
 	}
 }

@@ -30,7 +30,7 @@ class VectorsTest {
         List<?> settings = new Gson().fromJson(mine.declares().get("config"), List.class);
         List<?> shown = new Gson().fromJson(mine.declares().get("introspection"), List.class);
         List<String> lines = new String(text, "UTF-8").lines().toList();
-        int played = 0;
+        int played = 0, own = 0;
         for (String line : lines) {
             JsonObject vector = JsonParser.parseString(line).getAsJsonObject();
             var steps = vector.getAsJsonArray("steps");
@@ -39,7 +39,9 @@ class VectorsTest {
             var others = manifest.getAsJsonObject("varies").getAsJsonObject(note.split(" ")[0]).deepCopy();
             others.entrySet().removeAll(vector.getAsJsonObject("config").entrySet());
             boolean offered = ops.containsAll(asks) && settings.containsAll(others.keySet());
-            if (!offered || !vector.get("system").getAsString().equals(mine.system())) {
+            boolean ours = vector.get("system").getAsString().equals(mine.system());
+            own += ours ? 1 : 0;
+            if (!offered || !ours || steps.isEmpty()) {
                 continue;
             }
             vector.addProperty("cmd", "run");
@@ -57,7 +59,7 @@ class VectorsTest {
             }
             played++;
         }
-        System.out.println(played + " of " + lines.size() + " vectors played; the others need more than is declared");
-        assertTrue(played > 0, "no vector was played");
+        System.out.println(played + " of " + own + " vectors played; the others need more than is declared");
+        assertTrue(played >= 10 && 10 * played >= own, "too few vectors were played: expected 10, and one of ten");
     }
 }

@@ -10,7 +10,6 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
-import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,8 +18,6 @@ import org.apache.kafka.streams.KeyValue;
 
 /** The operations of level {@code cache} that change a thread cache. */
 final class CacheOps {
-    private static final Field TOTAL = Reflection.field(ThreadCache.class, "sizeInBytes");
-
     private CacheOps() {}
 
     static List<Operation<KafkaRun>> operations() {
@@ -88,17 +85,12 @@ final class CacheOps {
         return new JsonObject();
     }
 
-    /**
-     * Performs one iteration of maybeEvict, which adds up the changes of evict, because the thread cache has no such
-     * method.
-     */
+    /** Performs one iteration of maybeEvict, because the thread cache has no such method. */
     private static JsonObject evict(KafkaRun run, Args step) {
         NamedCache named = LookOps.named(run, step);
         if (named != null) {
             synchronized (named) {
-                long before = named.sizeInBytes();
-                named.evict();
-                ((AtomicLong) Reflection.get(TOTAL, run.cache)).getAndAdd(named.sizeInBytes() - before);
+                Total.evict(run.cache, named);
             }
         }
         return new JsonObject();

@@ -43,7 +43,7 @@ final class LookOps {
     /** Returns the cache of a namespace, or null if it does not exist. */
     static NamedCache named(KafkaRun run, Args step) {
         synchronized (run.cache) {
-            return caches(run).get(namespace(step));
+            return caches(run.cache).get(namespace(step));
         }
     }
 
@@ -87,7 +87,7 @@ final class LookOps {
     private static JsonObject usage(KafkaRun run, Args step) {
         boolean one = step.has("ns");
         NamedCache named = one ? named(run, step) : null;
-        Collection<NamedCache> queried = one ? (named == null ? List.of() : List.of(named)) : caches(run).values();
+        Collection<NamedCache> queried = one ? (named == null ? List.of() : List.of(named)) : caches(run.cache).values();
         JsonObject outcome = new JsonObject();
         outcome.addProperty("entries", queried.stream().mapToLong(each -> nodes(each).size()).sum());
         outcome.addProperty("bytes", queried.stream().mapToLong(LookOps::bytes).sum());
@@ -147,7 +147,7 @@ final class LookOps {
     }
 
     @SuppressWarnings("unchecked")
-    private static Map<String, NamedCache> caches(KafkaRun run) {
-        return (Map<String, NamedCache>) Reflection.get(CACHES, run.cache);
+    static Map<String, NamedCache> caches(ThreadCache cache) {
+        return (Map<String, NamedCache>) Reflection.get(CACHES, cache);
     }
 }

@@ -1,0 +1,559 @@
+"""State machines of Hypothesis that hold a cache beside the reference, with one rule for each operation.
+
+`build_state_machine` makes a subclass of `CacheMachine` for one subject. Each step draws an operation next to the
+reference's state, by the generators of the search, performs it on both sides and compares the answers at once. The
+reference's laws are checked at the same time. Hypothesis chooses the rules, shrinks and replays; only its public
+interfaces are used.
+
+A `Run` is one run of the subject. A Python class and a cache of this process keep an instance and answer each step
+(`ClassRun`, `LocalRun`). The protocol has whole runs only, so a process plays an example when it ends, or when a rule
+of a user's own wants an answer (`ProcessRun`).
+
+A failure raises `AnswerDiffers` with one line. Its text holds the steps, the rule and the case file. It takes longer to
+make, so it is made once: as a note of the shortest example.
+"""
+
+import atexit
+import json
+import random
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
+
+import hypothesis
+from hypothesis import stateful
+
+from entrycache_conformance import check, explain, resolve, strategies
+from entrycache_conformance.judge import Coverage, find_difference, judge, step_with_laws
+from entrycache_conformance.levels import select_levels
+from entrycache_protocol import codec, errors, wire
+from entrycache_protocol.case import Case, config_to_json
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.server import ClassAnswerer, Skip, Subject
+from entrycache_protocol.subject import (
+    IMPLEMENTATION_ERRORS,
+    Answer,
+    Difference,
+    FailedRun,
+    FailingCase,
+    FailureKind,
+    InProcessSubject,
+    RunResult,
+    SkippedRun,
+    TestedSubject,
+    require_supported,
+)
+from entrycache_protocol.system import AnySystem, CasePlan, Cases, Draw, choose, seeded_draw
+
+FAILURES: Final = Path("entrycache-failures")
+"""The default folder of case files."""
+
+
+class AnswerDiffers(AssertionError):
+    """The error of a step at which the subject and the reference differ."""
+
+
+class Run(Protocol):
+    """One run of a subject in this process, step by step; `instance` is the implementation."""
+
+    instance: Any
+
+    def answer(self, op: Any) -> RunResult:
+        """Perform one operation and return its outcome. An error of the implementation is raised."""
+
+    def leaked(self) -> int | None:
+        """Return the references that are left, or None if nobody counts them."""
+
+
+class ClassRun(Run):
+    """A run of a Python class of an author."""
+
+    def __init__(self, subject: type[Subject], declaration: Declaration, config: Any) -> None:
+        self._answers = ClassAnswerer(subject)
+        self._declaration, self._config = declaration, config
+        sent = config_to_json(declaration.system, config, declaration.sent_keys)
+        self.instance = self._answers.open(_plain(sent))
+
+    def answer(self, op: Any) -> RunResult:
+        """Perform one operation; an error of the class is raised.
+
+        Raises:
+            BrokenSubject: the answer is not of the protocol.
+        """
+        value = self._answers.perform(self.instance, self._answers.read(_plain(codec.encode_op(op))))
+        leaked = {"leaked": 0} if self._declaration.leaks else {}
+        line = json.dumps({"id": 0, "outcomes": [value], **leaked}).encode()
+        case = Case(self._declaration.system, self._config, (op,))
+        result: Any = wire.read_answer(wire.parse_line(line), case, 0, self._declaration)
+        return RunResult(result.outcomes)
+
+    def leaked(self) -> int | None:
+        """Return the references that the instance counts, if the class declares `leaks`."""
+        return self._answers.leaked(self.instance)
+
+
+class LocalRun(Run):
+    """A run of a cache of ours in this process."""
+
+    def __init__(self, subject: InProcessSubject, config: Any) -> None:
+        self._subject = subject
+        self.instance = subject.open(config)
+
+    def answer(self, op: Any) -> RunResult:
+        """Perform one operation; an error of the cache is raised."""
+        return RunResult((self.instance(op),))
+
+    def leaked(self) -> int | None:
+        """Return the references that the cache counts, if it declares `leaks`."""
+        return self._subject.leaked(self.instance)
+
+
+class ProcessRun:
+    """The runs of a subject that plays whole runs, and how many steps it answered in how many seconds."""
+
+    instance = None
+
+    def __init__(self, subject: TestedSubject) -> None:
+        self._subject = subject
+        self.steps = 0
+        self.seconds = 0.0
+
+    def play(self, case: Case) -> Answer:
+        """Return the answer to a whole run."""
+        started_at = time.perf_counter()
+        answer = self._subject.play([case])[0]
+        self.seconds += time.perf_counter() - started_at
+        self.steps += len(case.steps)
+        return answer
+
+    def print_and_close(self) -> None:
+        """Print the rate if there was an answer, and end the process."""
+        if self.steps:
+            name, seconds = errors.escape_unprintable(self._subject.name), f"{self.seconds:.1f} s"
+            per_second = self.steps / max(self.seconds, 1e-9)
+            print(f"entrycache: {name}: {self.steps} steps in {seconds}, {per_second:.0f} a second", file=sys.stderr)
+        self._subject.close()
+
+
+class Setup(NamedTuple):
+    """The parts that all machines of a class share.
+
+    `cases` is the subject's declaration with the settings that stay. `menu` holds the operations of the level that the
+    subject offers, each as often as it weighs.
+    """
+
+    subject: TestedSubject
+    cases: Declaration
+    menu: tuple[str, ...]
+    level: str
+    open_run: Callable[[Any], Run | ProcessRun]
+    failures: Path
+
+    @property
+    def system(self) -> AnySystem:
+        """The system of the subject."""
+        return self.subject.declaration.system
+
+
+class CacheMachine(stateful.RuleBasedStateMachine):
+    """A cache beside the reference. Extend it by rules, invariants and an initialisation of your own.
+
+    `subject` is the instance of your class; None if the subject is a process.
+    """
+
+    setup: ClassVar[Setup]
+
+    def __init_subclass__(cls) -> None:
+        """Leave out the phase `explain`: it names lines of this suite, and tracing them takes five times as long."""
+        super().__init_subclass__()
+        options = cls.TestCase.settings
+        phases = [phase for phase in options.phases if phase is not hypothesis.Phase.explain]
+        cls.TestCase.settings = hypothesis.settings(options, phases=phases)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.subject: Any = None
+        self._coverage = Coverage()
+        self._plan: CasePlan | None = None
+        self._weights: dict[str, int] = {}
+        self._config: Any = None
+        self._state: Any = None
+        self._run: Run | ProcessRun | None = None
+        self._earlier: tuple[Case, ...] = ()
+        self._ops: list[Any] = []
+        self._steps: list[Any] = []
+        self._failing: FailingCase | None = None
+
+    @property
+    def case(self) -> Case:
+        """The case so far: the steps of the present run, and the runs before a `restart`."""
+        return Case(self.setup.system, self._config, tuple(self._ops), earlier=self._earlier)
+
+    @property
+    def reference_state(self) -> Any:
+        """The state of the reference, in the types of its system; these may change with every version."""
+        return self._state
+
+    @stateful.initialize(config=strategies.configs())
+    def begin(self, config: dict[str, Any]) -> None:
+        """Begin with an empty cache under these settings; absent ones have the subject's defaults."""
+        declaration, model = self.setup.subject.declaration, self.setup.system.model
+        typed = codec.decode_object(model.config, {**declaration.fixed, **config})
+        self._open(replace(typed, variants=declaration.base_config().variants))
+
+    def perform(self, **operation: Any) -> dict[str, Any]:
+        """Perform an operation on both sides, compare the answers and return them: `perform(get={"cache": "a", ..})`.
+
+        A list of whole steps in place of the arguments is performed one by one; the last answer is returned.
+
+        Raises:
+            AnswerDiffers: the answers differ.
+        """
+        __tracebackhide__ = True
+        outcome = None
+        for op in self._read(operation):
+            outcome = self._play(op)
+        if isinstance(self._run, ProcessRun):
+            outcome = self._compare_run(self._run)
+        return hypothesis.reject() if outcome is None else self._write(outcome)
+
+    def expect(self, **operation: Any) -> dict[str, Any]:
+        """Return the answer that the reference would give to an operation now. Nothing changes on either side."""
+        state, outcome = self._state, None
+        for op in self._read(operation):
+            done = self.setup.system.model.step(state, op, self._config)
+            state, outcome = done.state, done.outcome
+        return self._write(outcome)
+
+    def restart(self) -> None:
+        """Begin with an empty cache once more, under the same settings: the former run has ended without notice."""
+        if isinstance(self._run, ProcessRun):
+            self._compare_run(self._run)
+        self._earlier = self._runs_so_far()
+        self._open(self._config)
+
+    def teardown(self) -> None:
+        """Perform the last queries, and report the failure if there is one."""
+        try:
+            if self._run is not None and self._failing is None:
+                self._end()
+        finally:
+            if self._failing is not None and hypothesis.currently_in_test_context():
+                hypothesis.note(FailureText(self.setup, self._failing))
+            elif hypothesis.currently_in_test_context():
+                for rule in [rule for rule, count in self._coverage.fired.items() if count]:
+                    hypothesis.event(rule.value)
+
+    @classmethod
+    def play(cls, case: Case) -> None:
+        """Play a case, such as one of a file, by the rules of this machine.
+
+        Raises:
+            AssertionError: the answers differ; the text shows the steps, the rule and the case file.
+            UsageError: the subject cannot play the case.
+        """
+        require_supported(case, cls.setup.subject)
+        machine = cls()
+        try:
+            for run in (*case.earlier, case):
+                machine._earlier = machine._runs_so_far()
+                machine._open(run.config)
+                for op in run.steps:
+                    machine._play(op)
+            machine._end()
+        except AnswerDiffers as error:
+            assert machine._failing is not None
+            raise AnswerDiffers(f"{error}\n{FailureText(cls.setup, machine._failing)}") from error.__cause__
+
+    def draw_config(self, draw: Draw) -> dict[str, Any]:
+        """Plan a case and return its settings that are not the default."""
+        cases = self.setup.system.cases
+        declaration = self.setup.cases
+        self._plan = cases.plan(draw, declaration, self.setup.menu, _draw_workload(draw, cases))
+        self._weights = scale_weights(self._plan.menu)
+        self._config = self._plan.config
+        self._state = self.setup.system.model.initial(self._config)
+        chosen, usual = codec.encode(self._config), codec.encode(self.setup.subject.declaration.base_config())
+        return {name: value for name, value in chosen.items() if value != usual[name]}
+
+    def draw_steps(self, draw: Draw, name: str) -> list[dict[str, Any]]:
+        """Draw the steps of an operation: mostly one, and others that belong to it.
+
+        Raises:
+            UsageError: the level of the machine does not have the operation.
+        """
+        if name not in self.setup.system.ops_up_to(self.setup.level) or self._plan is None:
+            raise errors.UsageError(f"{name} is no operation of level {self.setup.level}, or the run has not begun")
+        plan, model = self._plan, self.setup.system.model
+        ops, state = [plan.make(name, self._state)], self._state
+        while plan.pending():
+            state = model.step(state, ops[-1], self._config).state
+            ops.append(plan.make(name, state))
+        return [_short_step(op) for op in ops]
+
+    def _perform_drawn(self, operation: dict[str, Any]) -> None:
+        """Perform the drawn steps of a rule, within the most steps of the subject. A skipped step is left out."""
+        __tracebackhide__ = True
+        most = self.setup.subject.declaration.limits.max_steps
+        for op in self._read(operation):
+            if most is None or len(self._ops) < most:
+                self._play(op)
+
+    def is_planned(self, name: str, number: int) -> bool:
+        """Return whether an operation weighs more than `number` in the plan of this run."""
+        return number < self._weights.get(name, 0)
+
+    def _runs_so_far(self) -> tuple[Case, ...]:
+        """Return the runs before this one, and this one; none if none has begun."""
+        return () if self._run is None else (*self._earlier, replace(self.case, earlier=()))
+
+    def _open(self, config: Any) -> None:
+        self._config = config
+        self._state = self.setup.system.model.initial(config)
+        self._ops, self._steps = [], []
+        try:
+            self._run = self.setup.open_run(config)
+        except Skip:
+            hypothesis.reject()
+        self.subject = self._run.instance
+
+    def _read(self, operation: dict[str, Any]) -> list[Any]:
+        """Return the typed steps of an operation with its arguments, or with a list of whole steps."""
+        ((name, args),) = operation.items()
+        steps = args if isinstance(args, list) else [{"op": name, **args}]
+        return [codec.decode_op(self.setup.system.ops, step) for step in _plain(steps)]
+
+    def _write(self, outcome: Any) -> dict[str, Any]:
+        return self.setup.system.wire.write_outcome(outcome)
+
+    def _play(self, op: Any) -> Any:
+        """Perform one step on both sides and return the subject's outcome; None if it is unknown or skipped."""
+        __tracebackhide__ = True
+        system, declaration = self.setup.system, self.setup.subject.declaration
+        done = step_with_laws(system, self._config, self._state, op, self._coverage)
+        self._ops.append(op)
+        self._steps.append(done)
+        if isinstance(self._run, ProcessRun):
+            self._state = done.state
+            return None
+        answer = self._answer(op)
+        if isinstance(answer, SkippedRun):
+            del self._ops[-1], self._steps[-1]
+            return None
+        difference = judge(Case(system, self._config, (op,)), [done], answer, declaration)
+        if difference is not None:
+            self._fail(difference._replace(at=len(self._ops) - 1))
+        self._state = done.state
+        return answer.outcomes[0]
+
+    def _answer(self, op: Any) -> RunResult | SkippedRun:
+        """Return the answer of an instance to one step."""
+        __tracebackhide__ = True
+        assert self._run is not None, "begin comes first"
+        assert not isinstance(self._run, ProcessRun)
+        try:
+            return self._run.answer(op)
+        except Skip as skip:
+            return SkippedRun(skip.reason)
+        except errors.EntrycacheError:
+            raise
+        except IMPLEMENTATION_ERRORS as error:  # an error of the implementation is its answer
+            failed = FailedRun(FailureKind.ERRORED, 0, f"{type(error).__name__}: {error}")
+            self._fail(Difference(len(self._ops) - 1, self._steps[-1].outcome, None, failed), error)
+
+    def _compare_run(self, process: ProcessRun) -> Any:
+        """Play the run so far on the process, compare the answers and return the last outcome."""
+        __tracebackhide__ = True
+        answer = process.play(replace(self.case, earlier=()))
+        difference = judge(self.case, self._steps, answer, self.setup.subject.declaration)
+        if difference is not None:
+            self._fail(difference)
+        return answer.outcomes[-1] if isinstance(answer, RunResult) and answer.outcomes else None
+
+    def _end(self) -> None:
+        """Perform the queries that end a case, and count what the run has left behind."""
+        __tracebackhide__ = True
+        for op in () if self._plan is None else self._plan.final_queries(self._state):
+            self._play(op)
+        if isinstance(self._run, ProcessRun):
+            self._compare_run(self._run)
+            return
+        assert self._run is not None
+        result = RunResult(tuple(done.outcome for done in self._steps), self._run.leaked())
+        difference = judge(self.case, self._steps, result, self.setup.subject.declaration)
+        if difference is not None:
+            self._fail(difference)
+
+    def _fail(self, difference: Difference, cause: BaseException | None = None) -> NoReturn:
+        """Keep the failure and raise its error.
+
+        Raises:
+            AnswerDiffers: always.
+        """
+        __tracebackhide__ = True
+        end = difference.at + 1
+        case = replace(self.case, steps=tuple(self._ops[:end]))
+        self._failing = FailingCase(case, self._steps[:end], difference)
+        write = self._write
+        got = difference.failed.message if difference.failed is not None else codec.format_json(write(difference.got))
+        expected = codec.format_json(write(difference.expected))
+        name = self._ops[difference.at].name if self._ops else "begin"
+        raise AnswerDiffers(f"step {difference.at} ({name}): expected {expected}, got {got}") from cause
+
+
+class FailureText:
+    """The text of a failure, made when it is first asked for: the steps, the rule and the case file."""
+
+    def __init__(self, setup: Setup, failing: FailingCase) -> None:
+        self._setup = setup
+        self._failing = failing
+
+    def __repr__(self) -> str:
+        """Return the text, and write the case file."""
+        subject = self._setup.subject
+        failure = explain.write_failure(subject, self._failing, self._setup.failures, self._setup.level)
+        lines = [check.sequence_text(subject, failure)]
+        if failure.unwritten:
+            lines.append(f"case file: none ({failure.unwritten})")
+        else:
+            lines.append(f"case file: {failure.case}")
+        if find_difference(subject, self._failing.case) is None and not self._failing.difference.is_unanswered:
+            lines.append("the case alone does not fail: a rule of your own takes part in it")
+        return "\n".join(lines)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    return json.loads(json.dumps(value))
+
+
+def _short_step(op: Any) -> dict[str, Any]:
+    """Return the JSON step of an operation without arguments that have their default."""
+    usual = {each.name.rstrip("_") for each in fields(op) if getattr(op, each.name) == each.default}
+    step: dict[str, Any] = _plain(codec.encode_op(op))
+    return {name: value for name, value in step.items() if name not in usual}
+
+
+SMALL: Final = "small-keys"
+"""The workload profile with the fewest places, where operations meet most often."""
+
+
+def _profiles(cases: Cases[Any, Any]) -> dict[Any, int]:
+    """Return the workload profiles besides the default one: one example of each to so many usual ones."""
+    small = {cases.workloads[SMALL]: 2} if SMALL in cases.workloads else {}
+    return {**small, **cases.extra_workloads}
+
+
+def _draw_workload(draw: Draw, cases: Cases[Any, Any]) -> Any:
+    """Draw a workload profile: the default one, a small one half as often, or another as often as in a search."""
+    profiles = _profiles(cases)
+    most = max(profiles.values(), default=1)
+    return choose(
+        draw, [None] * most + [profile for profile, one_to in profiles.items() for _ in range(most // one_to)]
+    )
+
+
+MENU_LENGTH: Final = 60
+"""About the number of rules that are valid at once; an operation has as many as it weighs."""
+
+
+def scale_weights(menu: Sequence[str]) -> dict[str, int]:
+    """Return how many rules of each operation are valid under a menu."""
+    share = min(1.0, MENU_LENGTH / len(menu))
+    return {name: max(1, round(weight * share)) for name, weight in Counter(menu).items()}
+
+
+def _operation_rule(name: str, number: int) -> Any:
+    """Return a rule of an operation, which is valid if the operation weighs more than `number`.
+
+    All rules have the name of the method `perform`, as a step list shows them. Hypothesis disables rules at random, by
+    their names. The plan of a case does that here, so that small menus stay whole.
+    """
+
+    def is_planned(machine: CacheMachine) -> bool:
+        return machine.is_planned(name, number)
+
+    def perform(self: CacheMachine, **operation: Any) -> None:
+        __tracebackhide__ = True
+        self._perform_drawn(operation)
+
+    arguments: dict[str, Any] = {name: strategies.operations(name)}
+    as_rule: Any = stateful.rule(**arguments)
+    return stateful.precondition(is_planned)(as_rule(perform))
+
+
+SAMPLED_PLANS: Final = 40
+"""The number of plans of each workload profile that show how much an operation may weigh."""
+
+
+def _operation_rules(declaration: Declaration, menu: Sequence[str]) -> dict[str, Any]:
+    """Return as many rules of each operation as it weighs at most in any plan."""
+    cases, draw = declaration.system.cases, seeded_draw(random.Random(0))
+    weights: Counter[str] = Counter()
+    for workload in (None, *_profiles(cases)):
+        for _ in range(SAMPLED_PLANS):
+            weights |= Counter(scale_weights(cases.plan(draw, declaration, menu, workload).menu))
+    return {f"_{name}_{number}": _operation_rule(name, number) for name in weights for number in range(weights[name])}
+
+
+def _open_subject(make_subject: type[Subject] | str | None, command: str | None, system: str | None) -> TestedSubject:
+    if isinstance(make_subject, type):
+        subject = resolve.PythonSubject(make_subject)
+        if system not in {None, subject.declaration.system.name}:
+            raise errors.UsageError(
+                f"{subject.name} is a subject of {subject.declaration.system.name}, not of {system}"
+            )
+        return subject
+    return resolve.resolve_subject(resolve.SubjectChoice(make_subject, command, None, system))
+
+
+def _run_opener(make_subject: Any, subject: TestedSubject) -> Callable[[Any], Run | ProcessRun]:
+    """Return the function that begins a run of the subject. A process ends with this one, and its rate is printed."""
+    if isinstance(make_subject, type):
+        return lambda config: ClassRun(make_subject, subject.declaration, config)
+    if isinstance(subject, InProcessSubject):
+        return lambda config: LocalRun(subject, config)
+    process = ProcessRun(subject)
+    atexit.register(process.print_and_close)
+    return lambda config: process
+
+
+def build_state_machine(
+    make_subject: type[Subject] | str | None,
+    system: str | None,
+    level: str | None,
+    config: dict[str, Any] | None,
+    command: str | None,
+    failures: Path,
+) -> type[CacheMachine]:
+    """Make the state machine of a subject; see `entrycache.state_machine`.
+
+    Raises:
+        UsageError: there is no such subject, system, level or setting, or the level has no operation of the subject.
+    """
+    subject = _open_subject(make_subject, command, system)
+    declaration = subject.declaration
+    selected = select_levels(declaration, [] if level is None else [level])
+    levels = [each for each in selected if declaration.system.own_ops(each) & declaration.ops]
+    if not levels:
+        at = "any level" if level is None else f"level {level!r}"
+        raise errors.UsageError(
+            f"{subject.name} offers no operation of {at}; expected one that a state machine performs"
+        )
+    offered = [name for name in declaration.system.ops_up_to(levels[-1]) if name in declaration.ops]
+    cases = replace(declaration, fixed={**declaration.fixed, **(config or {})})
+    cases.base_config()
+    menu = declaration.system.cases.menu(offered, levels[-1])
+    setup = Setup(subject, cases, menu, levels[-1], _run_opener(make_subject, subject), failures)
+    name = "".join(part.capitalize() if part.islower() else part for part in _words(subject.name))
+    doc = f"{subject.name} beside the reference of {declaration.system.name}, level {levels[-1]}."
+    body = {"__doc__": doc, "__module__": __name__, "setup": setup, **_operation_rules(cases, menu)}
+    return type(f"{name}Machine", (CacheMachine,), body)
+
+
+def _words(text: str) -> list[str]:
+    return "".join(character if character.isalnum() else " " for character in text).split()

@@ -1,0 +1,66 @@
+"""Strategies of Hypothesis that draw next to the state of a running state machine.
+
+They need a machine that `entrycache.state_machine` made, and draw for its reference's present state: what is cached,
+held or tracked, and numbers at and next to the thresholds of that state. The generators of the search make the values,
+so a rule of a user's own aims as well as the rules of the suite.
+
+`configs` and `operations` are the arguments of the machine's own rules. `arguments` draws arguments of one operation;
+`entrycache.strategies` has short names for the usual ones.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.system import Draw
+
+RUNNER: Final = st.runner(default=None)
+"""The strategy of the machine that is running; None outside a machine."""
+
+
+def _machine(draw: Callable[[Any], Any]) -> Any:
+    """Return the machine that is running.
+
+    Raises:
+        UsageError: none is.
+    """
+    machine = draw(RUNNER)
+    if not hasattr(machine, "draw_steps"):
+        expected = "expected in a rule of a class that entrycache.state_machine made"
+        raise UsageError(f"this strategy draws next to the state of a running machine; {expected}")
+    return machine
+
+
+def _integers(draw: Callable[[Any], Any]) -> Draw:
+    return lambda least, greatest: draw(st.integers(least, greatest))
+
+
+@st.composite
+def configs(draw: Callable[[Any], Any]) -> dict[str, Any]:
+    """Draw the settings of a run that differ from the default, as they are in a case file."""
+    settings: dict[str, Any] = _machine(draw).draw_config(_integers(draw))
+    return settings
+
+
+@st.composite
+def operations(draw: Callable[[Any], Any], name: str) -> Any:
+    """Draw the arguments of an operation, or a list of whole steps where the operation comes with others."""
+    steps: list[dict[str, Any]] = _machine(draw).draw_steps(_integers(draw), name)
+    if len(steps) == 1 and steps[0]["op"] == name:
+        return {key: value for key, value in steps[0].items() if key != "op"}
+    return steps
+
+
+@st.composite
+def arguments(draw: Callable[[Any], Any], operation: str, *names: str) -> Any:
+    """Draw arguments of an operation: the value of one name, or a tuple of several; None for one that is absent."""
+    steps = _machine(draw).draw_steps(_integers(draw), operation)
+    step: dict[str, Any] = next((each for each in steps if each["op"] == operation), {})
+    values = tuple(_as_tuple(step.get(name)) for name in names)
+    return values[0] if len(values) == 1 else values
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value

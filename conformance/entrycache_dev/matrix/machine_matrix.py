@@ -1,0 +1,173 @@
+"""Measure the strength of the state machines: `python -m entrycache_dev.matrix.machine_matrix`.
+
+A sample of the changed guards that the seeded search sees under the default behaviour is asked through the machines of
+`entrycache.state_machine`. The examples of a machine follow from its seed until the first failure, so they are recorded
+once on the reference, level by level. Every changed reference then answers them as a subject would
+(`seeded_search.py`). With `--write` the table is docs/reference/machine-matrix.md.
+"""
+
+import random
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import click
+import hypothesis
+from hypothesis import stateful
+
+from entrycache_conformance.generate import GeneratedCase
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_conformance.levels import PROFILES
+from entrycache_conformance.state_machine import FAILURES, build_state_machine
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_dev.matrix import generate, mutants, process, run, search_matrix, seeded_search
+from entrycache_protocol import files
+from entrycache_protocol.case import Case
+from entrycache_protocol.system import AnySystem
+
+STEPS: Final = 50
+"""The most steps of an example: the default of Hypothesis."""
+
+BLOCK: Final = 300
+"""The number of examples that are asked together. What they show is not asked again."""
+
+GOAL: Final = 0.97
+"""The share of the changes that the machines must see."""
+
+HEAD: Final = """# What the state machines see of a changed guard
+
+This page is written by `python -m entrycache_dev.matrix.machine_matrix --write`.
+
+A [state machine](../how-to/stateful-tests.md) plays what Hypothesis chooses, beside a reference with one changed guard.
+The changes are a random sample of those that the [seeded search](search-matrix.md) sees under the default behaviour, at
+all 50 seeds or all but one. So the search sees all of them, in 1,125 seeded cases for each level and some more. The
+machines get {examples} examples of at most {steps} steps for each level, at seed {seed}, without shrinking.
+
+| system | changed guards | sample | seen by the machines | share |
+|---|---|---|---|---|
+"""
+
+
+def record_examples(system: AnySystem, level: str, examples: int, seed: int) -> list[Case]:
+    """Return the cases that a machine plays at a level while nothing differs."""
+    cases: list[Case] = []
+    machine: Any = build_state_machine("reference", system.name, level, None, None, FAILURES)
+
+    class Recorder(machine):  # type: ignore[misc]
+        """The machine, which also keeps its cases."""
+
+        def teardown(self) -> None:
+            """Keep the case with its last queries."""
+            super().teardown()
+            cases.append(self.case)
+
+    settings = hypothesis.settings(
+        max_examples=examples,
+        stateful_step_count=STEPS,
+        phases=(hypothesis.Phase.generate,),
+        database=None,
+        deadline=None,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    stateful.run_state_machine_as_test(hypothesis.seed(seed)(Recorder), settings=settings)
+    return cases
+
+
+def examples_of(system: AnySystem, examples: int, seed: int) -> list[Case]:
+    """Return the cases of all levels, in turn."""
+    by_level = [record_examples(system, level, examples, seed) for level in system.levels]
+    return [case for turn in zip(*by_level, strict=False) for case in turn]
+
+
+def visible_changes(
+    system: AnySystem, every: Sequence[generate.Change], state: Mapping[str, Any]
+) -> list[generate.Change]:
+    """Return the changed guards that the seeded search sees under the default behaviour."""
+    because = mutants.load_arguments({change.id for change in every})
+    hidden = {*because, *state["silent"], *state["under"]}
+    return [change for change in seeded_search.select_guards(every, system) if change.id not in hidden]
+
+
+def find_unseen(
+    changes: Sequence[generate.Change], search: seeded_search.SearchSettings, cases: Sequence[Case]
+) -> list[generate.Change]:
+    """Return the changes that none of the cases shows."""
+    left = list(changes)
+    for some in _blocks(cases):
+        if left:
+            prepared = seeded_search.prepare_cases(left, search, {0: some})
+            unseen = seeded_search.find_unseen_seeds(left, prepared, search)
+            left = [change for change, seeds in zip(left, unseen, strict=True) if seeds]
+    return left
+
+
+def _blocks(cases: Sequence[Case]) -> Iterator[list[GeneratedCase]]:
+    for at in range(0, len(cases), BLOCK):
+        yield [GeneratedCase(case, run_reference(case, Coverage())) for case in cases[at : at + BLOCK]]
+
+
+class Strength(NamedTuple):
+    """The strength of the machines of one system: the visible changes, the sample, and what was missed."""
+
+    system: str
+    changes: int
+    sample: int
+    unseen: tuple[generate.Change, ...]
+
+    @property
+    def detected(self) -> int:
+        """The number of changes of the sample that the machines saw."""
+        return self.sample - len(self.unseen)
+
+
+def render_page(strengths: Sequence[Strength], examples: int, seed: int) -> str:
+    """Render the committed page."""
+    changes, sample = (sum(getattr(one, name) for one in strengths) for name in ("changes", "sample"))
+    whole = Strength("all", changes, sample, tuple(change for one in strengths for change in one.unseen))
+    lines = [HEAD.format(examples=f"{examples:,}", steps=STEPS, seed=seed).rstrip()]
+    lines += [
+        f"| {one.system} | {one.changes} | {one.sample} | {one.detected} | {one.detected / one.sample:.1%} |"
+        for one in (*strengths, whole)
+    ]
+    lines += ["", "Not seen:" if whole.unseen else "Every change of the sample is seen.", ""]
+    lines += [
+        f"- `{change.file}`, `{change.function}`: `{change.old}` becomes `{change.new}`" for change in whole.unseen
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+@click.command()
+@click.option("--examples", type=click.IntRange(1), default=1_000, show_default=True, help="Play this many a level.")
+@click.option("--sample", "number", type=click.IntRange(1), default=200, show_default=True, help="Ask about so many.")
+@click.option("--seed", default=0, show_default=True, help="The seed of the sample and of the machines.")
+@click.option("--system", "names", multiple=True, type=click.Choice(list(search_matrix.SYSTEMS_BY_NAME)))
+@click.option("--write", is_flag=True, help="Write docs/reference/machine-matrix.md.")
+def main(examples: int, number: int, seed: int, names: tuple[str, ...], write: bool) -> None:
+    """Report the changed guards that the machines miss; exit with 1 if they see fewer than they must."""
+    every = mutants.generate_all_changes()
+    states = search_matrix._committed()["systems"]
+    at_import = process.run_in_child(run.functions_called_at_import)
+    systems = [search_matrix.SYSTEMS_BY_NAME[name] for name in names or search_matrix.SYSTEMS_BY_NAME]
+    visible = {system.name: visible_changes(system, every, states[system.name]) for system in systems}
+    pool = [change for changes in visible.values() for change in changes]
+    sample = frozenset(change.id for change in random.Random(seed).sample(pool, min(number, len(pool))))
+    strengths = []
+    for system in systems:
+        search = seeded_search.SearchSettings(reference_subject(system).declaration, PROFILES["ci"], at_import)
+        changes = [change for change in visible[system.name] if change.id in sample]
+        unseen = find_unseen(changes, search, examples_of(system, examples, seed))
+        strengths.append(Strength(system.name, len(visible[system.name]), len(changes), tuple(unseen)))
+        print(f"{system.name}: {strengths[-1].detected} of {len(changes)} seen", flush=True)
+        for change in unseen:
+            print(
+                f"  {change.id} {change.file}:{change.line} {change.function}: {change.old} -> {change.new}", flush=True
+            )
+    if write:
+        page = search_matrix._docs() / "reference" / "machine-matrix.md"
+        files.write_text(page, render_page(strengths, examples, seed))
+    detected, sampled = (sum(getattr(one, name) for one in strengths) for name in ("detected", "sample"))
+    sys.exit(int(detected < GOAL * sampled))
+
+
+if __name__ == "__main__":
+    main()
