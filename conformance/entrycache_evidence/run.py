@@ -17,6 +17,7 @@ from rich.console import Console
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import checkout, results, scheduler
+from entrycache_evidence.core.numbers import check_numbers
 from entrycache_evidence.core.stress import (
     PLAIN_CASES,
     SCALED_CASES_IN_CI,
@@ -27,7 +28,6 @@ from entrycache_evidence.core.stress import (
 from entrycache_evidence.core.stress import SCALED_CASES as SCALED
 from entrycache_evidence.model_checker import evidence as model_evidence
 from entrycache_evidence.model_checker.refinement import refine_all
-from entrycache_evidence.rulebook.numbers import check_numbers
 from entrycache_evidence.systems import PROFILES, SYSTEM_EVIDENCE, list_refinements
 from entrycache_evidence.tlc import evidence, runner
 from entrycache_protocol.errors import MissingPrerequisite, UsageError, keep_partial_result, missing_extra

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.rulebook import numbers
-from entrycache_evidence.rulebook.numbers import check_numbers, find_numbers
+from entrycache_evidence.core import numbers
+from entrycache_evidence.core.numbers import check_numbers, find_numbers
 from entrycache_evidence.run import _check_numbers, _parts
 
 IMPORT = "from entrycache_reference.vocabulary import COUNT_MAX"

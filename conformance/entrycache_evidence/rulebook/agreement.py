@@ -16,10 +16,10 @@ from typing import Final
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import checkout, models, scheduler
+from entrycache_evidence.core.numbers import check_numbers
 from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
 from entrycache_evidence.rulebook import examples, render
 from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
-from entrycache_evidence.rulebook.numbers import check_numbers
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Fault
 from entrycache_protocol import codec, errors, files
