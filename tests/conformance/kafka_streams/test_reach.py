@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from entrycache_conformance.generate import GeneratedCase, make_case
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.kafka_streams.limits import Limits
 from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.declaration import Declaration
@@ -105,13 +103,3 @@ def test_a_case_ends_with_queries_of_all_that_is_left(level: str) -> None:
         wanted = [ops.Metrics(), ops.Usage(), *(ops.Metrics(name) for name in sorted(state.spaces))]
         wanted += [ops.StoreInner(name) for name in sorted(state.stores)]
         assert list(generated.case.steps[-len(wanted) :]) == wanted
-
-
-def test_a_subject_without_dirty_writes_gets_clean_ones_only() -> None:
-    whole = SYSTEMS["kafka-streams"]
-    declaration = Declaration(whole, frozenset(whole.ops), limits=Limits(dirty_writes=False))
-    source = random.Random(0)
-    cases = [make_case(source.randint, declaration, whole.cases.menu(whole.ops), None).case for _ in range(100)]
-    assert not any(whole.cases.unsupported_reason(declaration, case.config, case.steps) for case in cases)
-    dirty = make_case(source.randint, replace(declaration, limits=Limits()), ("put",) * 9, None, steps=30).case
-    assert "clean writes only" in whole.cases.unsupported_reason(declaration, dirty.config, dirty.steps)
