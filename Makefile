@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
 .PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
-.PHONY: evidence dist licences sbom extras-lowest
+.PHONY: evidence findings dist licences sbom extras-lowest
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,7 @@ test: environment ## everything that a pull request must pass
 	@$(MAKE) unit
 	@$(BIN)/python -m entrycache_dev.demo --profile ci --others dev --strict
 
+# `long` holds all that `findings` runs.
 test-all: test long ## all of `make test`, the tests that take longer, and every change of the mutation matrix
 	$(BIN)/python -m entrycache_dev.matrix
 
@@ -43,6 +44,9 @@ unit: environment ## the tests of our own code
 long: environment ## the tests that `make test` leaves out, and every release as long as the newest
 	$(BIN)/python -m pytest -q $(SHARED) -n 2 -m long
 	@$(BIN)/python -m entrycache_dev.demo --profile ci --strict
+
+findings: environment ## every fix of a finding, judged by its page's tests, by a run of the suite and by upstream's unit tests
+	$(BIN)/python -m pytest -q $(SHARED) -n 2 tests/findings/test_fixes.py tests/findings/test_upstream_tests.py
 
 matrix: environment ## which detector sees which small change of the reference; half an hour of two cores
 	$(BIN)/python -m entrycache_dev.matrix --write

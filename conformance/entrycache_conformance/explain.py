@@ -1,7 +1,7 @@
 """Name the rules that a difference breaks, the likeliest first.
 
 A step without an answer breaks the rules of liveness. Otherwise the first of these questions that has an answer names
-the rules:
+the first rules:
 
 1. Which seeded faults make the reference answer exactly as the subject did, to the end of the case and of variations of
 it? If they break several rules, the faults that answer as the subject does in the most random cases count. Faults whose
@@ -10,7 +10,7 @@ law the subject's own step breaks come first, then those whose law applies to th
 2. Which laws does the failing step break, with the subject's own outcome and state? Laws that almost any difference
 breaks wait until the third question has no answer.
 
-3. Which seeded faults make the reference answer as the subject did in this case alone?
+3. Which seeded faults make the reference answer as the subject did in this case alone? Their rules come last.
 
 4. Which rule made the reference's last row about the difference? If no row is about it: which rule is the operation's?
 
@@ -115,16 +115,12 @@ def explain_difference(
     faults = _matching_faults(observed)
     confirmed = _faults_of_variations(subject, observed, faults)
     specific = [rule for rule in laws.broken if rule not in too_general]
-    rules = (
-        sorted(
-            [fault.rule for fault in confirmed],
-            key=lambda rule: (rule not in specific, rule not in laws.applied, rule in too_general),
-        )
-        or specific
-        or sorted([fault.rule for fault in faults], key=lambda rule: rule in too_general)
-        or laws.broken
-        or [_rule_of_step(observed)]
+    likely = sorted(
+        [fault.rule for fault in confirmed],
+        key=lambda rule: (rule not in specific, rule not in laws.applied, rule in too_general),
     )
+    others = sorted([fault.rule for fault in faults], key=lambda rule: rule in too_general)
+    rules = [*(likely or specific), *others] or laws.broken or [_rule_of_step(observed)]
     return tuple(dict.fromkeys(rules))
 
 

@@ -32,7 +32,7 @@ from entrycache_conformance.judge import Coverage, find_difference, judge, step_
 from entrycache_conformance.levels import select_levels
 from entrycache_protocol import codec, errors, wire
 from entrycache_protocol.case import Case, config_to_json
-from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.server import ClassAnswerer, Skip, Subject
 from entrycache_protocol.subject import (
     IMPLEMENTATION_ERRORS,
@@ -187,6 +187,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         self._ops: list[Any] = []
         self._steps: list[Any] = []
         self._failing: FailingCase | None = None
+        self._limits = StepLimits(self.setup.subject.declaration)
 
     @property
     def case(self) -> Case:
@@ -289,18 +290,18 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         if name not in self.setup.system.ops_up_to(self.setup.level) or self._plan is None:
             raise errors.UsageError(f"{name} is no operation of level {self.setup.level}, or the run has not begun")
         plan, model = self._plan, self.setup.system.model
-        ops, state = [plan.make(name, self._state)], self._state
+        ops, state = [self._limits.fit(plan.make(name, self._state))], self._state
         while plan.pending():
             state = model.step(state, ops[-1], self._config).state
-            ops.append(plan.make(name, state))
+            ops.append(self._limits.fit(plan.make(name, state)))
         return [_short_step(op) for op in ops]
 
     def _perform_drawn(self, operation: dict[str, Any]) -> None:
-        """Perform the drawn steps of a rule, within the most steps of the subject. A skipped step is left out."""
+        """Perform the drawn steps of a rule, within the limits of the subject. A skipped step is left out."""
         __tracebackhide__ = True
         most = self.setup.subject.declaration.limits.max_steps
         for op in self._read(operation):
-            if most is None or len(self._ops) < most:
+            if (most is None or len(self._ops) < most) and not self._limits.find_excess(op):
                 self._play(op)
 
     def is_planned(self, name: str, number: int) -> bool:
@@ -315,6 +316,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         self._config = config
         self._state = self.setup.system.model.initial(config)
         self._ops, self._steps = [], []
+        self._limits = StepLimits(self.setup.subject.declaration)
         try:
             self._run = self.setup.open_run(config)
         except Skip:
@@ -335,6 +337,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         __tracebackhide__ = True
         system, declaration = self.setup.system, self.setup.subject.declaration
         done = step_with_laws(system, self._config, self._state, op, self._coverage)
+        self._limits.accept(op)
         self._ops.append(op)
         self._steps.append(done)
         if isinstance(self._run, ProcessRun):
@@ -377,8 +380,9 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     def _end(self) -> None:
         """Perform the queries that end a case, and count what the run has left behind."""
         __tracebackhide__ = True
-        for op in () if self._plan is None else self._plan.final_queries(self._state):
-            self._play(op)
+        for op in () if self._plan is None else map(self._limits.fit, self._plan.final_queries(self._state)):
+            if not self._limits.find_excess(op):
+                self._play(op)
         if isinstance(self._run, ProcessRun):
             self._compare_run(self._run)
             return

@@ -25,6 +25,8 @@ pytestmark = pytest.mark.long
 """The tests are long: Maven fetches the sources, and each fix is compiled."""
 FIXED: Final = [page for page in PAGES if page.fixes]
 PLAYED: Final = {page.name for page, _ in CASES}
+HARMED: Final = {page.name for page, _ in HARMS}
+"""The pages with a test of the harm that their fix might do."""
 LEVELS: Final = {"pulsar": ("cursors",), "kafka-streams": ("cache", "store")}
 """Operations that exercise the rules of the fixed findings."""
 
@@ -71,3 +73,16 @@ def test_a_run_conforms_with_the_fix_and_without_the_waivers(
         assert conform(held, options, lambda *_: None).verdict is Verdict.CONFORMS
     finally:
         held.close()
+
+
+@pytest.mark.parametrize("page", [page for page in FIXED if page.name in HARMED], ids=lambda page: page.name)
+def test_every_level_conforms_on_the_classes_of_a_fix_that_might_do_harm(
+    page: Page, classes: Callable[[Page], Path], tmp_path: Path
+) -> None:
+    release = release_of_fixes(page)
+    subject = resolve_subject(SubjectChoice(release.subject, classpath=str(classes(page)), timeout_seconds=60))
+    try:
+        options = Options(tuple(subject.declaration.system.levels), PROFILES["ci"], 0, 0.0, tmp_path)
+        assert conform(subject, options, lambda *_: None).verdict is Verdict.CONFORMS
+    finally:
+        subject.close()

@@ -32,7 +32,16 @@ def jar_from_maven(artifact: str, folder: Path) -> Path:
     jar = folder / f"{'-'.join((name, version, *classifier))}.jar"
     if not jar.is_file():
         raise MissingPrerequisite(f"mvn could not resolve {artifact}: {done.stdout[:200]}")
+    require_pinned(jar)
+    return jar
+
+
+def require_pinned(jar: Path) -> None:
+    """Compare a jar with its checksum.
+
+    Raises:
+        MissingPrerequisite: it is not the pinned one.
+    """
     pinned = {name: digest for digest, name in (line.split() for line in LOCK.read_text("utf-8").splitlines())}
     if hashlib.sha256(jar.read_bytes()).hexdigest() != pinned[jar.name]:
         raise MissingPrerequisite(f"{jar.name} is not the one that {LOCK.name} pins")
-    return jar
