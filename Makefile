@@ -60,7 +60,7 @@ bench: environment ## speed, as ratios measured in one run
 rules: environment ## text, code, tests, examples, planted faults and docs/reference/rules.md agree
 	$(BIN)/entrycache rules --check
 
-docs: evidence ## that, and the other generated pages: rules and their examples, faults, settings, versions
+docs: evidence ## all of `make evidence`, and the other generated pages: rules, faults, settings, versions
 	$(BIN)/python -m entrycache_dev.pages.faults
 	$(BIN)/entrycache rules --write
 	$(BIN)/python -m entrycache_dev.pages.settings
