@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol import errors, files
-from entrycache_spark.common.system import AUDITED
+from entrycache_spark.common.system import AUDITED, ops_with_cache
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, iterate_rows, list_parts, read_metadata, write_rows
 from entrycache_trace.generators.generate import generate
@@ -93,8 +93,9 @@ VALUE_CHANGES: Final[Mapping[str, Callable[[Any, Sequence[Row], int, str], Any]]
 WAYS: Final = (*VALUE_CHANGES, "swapped", "dropped")
 
 
-def list_changes(rows: Sequence[Row]) -> list[Change]:
+def list_changes(rows: Sequence[Row], system: str) -> list[Change]:
     """Return all changes that the events of a trace allow, in a fixed order."""
+    named = ops_with_cache(system)
     values = Counter(
         (row["op"], row["cause"], column)
         for row in rows
@@ -102,7 +103,12 @@ def list_changes(rows: Sequence[Row]) -> list[Change]:
         if value is not None and column not in UNCHANGED_COLUMNS and column != "broker"
     )
     kinds = sorted(values, key=str)
-    return [Change(*kind, way) for kind in kinds for way in WAYS if way != "dropped" or kind[2] not in REQUIRED_COLUMNS]
+    return [
+        Change(op, cause, column, way)
+        for op, cause, column in kinds
+        for way in WAYS
+        if way != "dropped" or not (column in REQUIRED_COLUMNS or (column == "cache" and op in named))
+    ]
 
 
 def change_row(rows: Sequence[Row], change: Change, seed: int) -> tuple[list[Row], int] | None:
@@ -351,8 +357,8 @@ trace, for each column of each kind of event, and audits the copy by backend `lo
 replay. Both must give the same answer. A cell names the violated rules: in **bold** if they name
 the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
 
-Some changes need no audit: a null in `seq`, `ts_ns`, `op` or `bytes_after` and a duplicate `seq` are refused. A missing
-row is a gap, which makes the rules that it may affect inconclusive.
+Some changes need no audit: a null in `seq`, `ts_ns`, `op` or `bytes_after`, an event without the cache that it is about
+and a duplicate `seq` are refused. A missing row is a gap, which makes the rules that it may affect inconclusive.
 """
 
 
@@ -414,7 +420,7 @@ def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) ->
     table: Table = {}
     for base in bases:
         rows = read_base(base)
-        changes = list_changes(rows)
+        changes = list_changes(rows, base.system)
         if sample is not None:
             changes = random.Random(seed).sample(changes, min(sample, len(changes)))
         for change, detection in judge_changes(base, rows, changes, SEED):

@@ -27,7 +27,7 @@ from entrycache_dev.audit_mutations import (
 @pytest.mark.parametrize("base", [*BASES[1:], pytest.param(BASES[0], marks=pytest.mark.long)])
 def test_a_sample_is_detected_as_the_table_says(base, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     rows = read_base(base)
-    chosen = random.Random("sample").sample(list_changes(rows), 25)
+    chosen = random.Random("sample").sample(list_changes(rows, base.system), 25)
     table = committed_table()
     for change, detected in judge_changes(base, rows, chosen, SEED):
         assert detected[:2] == table[f"{base.system} {base.preset}", change][:2], change

@@ -230,7 +230,7 @@ def test_random_traces_agree_with_the_windows(tmp_path: Path, threads: str, firs
 @pytest.mark.parametrize("sample", [25, pytest.param(100_000, marks=pytest.mark.long)])
 def test_changed_values_agree_with_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
     rows = read_base(base)
-    every = list_changes(rows)
+    every = list_changes(rows, base.system)
     chosen = every if sample >= len(every) else random.Random("fold").sample(every, sample)
     for start in range(0, len(chosen), 250):
         copies: Rows = []

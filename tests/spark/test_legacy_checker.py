@@ -201,7 +201,7 @@ def test_random_traces_agree_with_the_windows(
         changed_rows: list[plant.Row] = []
         for broker, own in enumerate(rows):
             changed_rows += rename_broker(own, f"{broker:02}") if number == 0 else []
-            copy = change_row(own, chance.choice(list_changes(own)), number)
+            copy = change_row(own, chance.choice(list_changes(own, NAME)), number)
             changed_rows += rename_broker(copy[0] if copy else own, f"{broker:02} changed")
         trace = plant.write(tmp_path / f"{number}", changed_rows, **{**metadata, "threads": threads})
         assert compare_with_windows(trace) == len(rows) * (1 if number else 2)

@@ -62,7 +62,7 @@ def test_engines_agree_on_changed_copies(tmp_path: Path, recorded: tuple[list[li
     chance = random.Random("changed")
     copies: list[Row] = []
     for number, own in enumerate(rows * 4):
-        copy = change_row(own, chance.choice(list_changes(own)), number)
+        copy = change_row(own, chance.choice(list_changes(own, NAME)), number)
         copies += rename_broker(own if copy is None else copy[0], f"{number:03}")
     trace = plant.write(tmp_path / "trace", copies, **metadata_values)
     by_sql, by_replay = (
