@@ -68,7 +68,9 @@ def test_a_lost_mark_is_reported_at_the_next_row_of_the_life(tmp_path: Path, row
             break
     life = row["life"]
     lost = hits[life][0]
-    lost.update({**dict.fromkeys(lost), **{name: lost[name] for name in ("broker", "seq", "ts_ns", "bytes_after")}})
+    lost.update(
+        {**dict.fromkeys(lost), **{name: lost[name] for name in ("broker", "cache", "seq", "ts_ns", "bytes_after")}}
+    )
     lost.update(op="MISS", call_id=lost["seq"])
     result = audit_folder(plant.write(tmp_path / "trace", own), "replay")
     after = next(row for row in own if row["seq"] > lost["seq"] and row["life"] == life)

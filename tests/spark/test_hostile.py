@@ -106,7 +106,8 @@ def test_a_row_that_proves_a_violation_does_so_beside_a_gap(
 def test_an_event_without_a_cause_proves_nothing(tmp_path: Path, honest: list[plant.Row], system: str) -> None:
     """DuckDB counts null where no row has a value; Spark counts 0."""
     op = next(op for op, event in AUDITED[system].format.by_op.items() if event.causes)
-    trace = plant.write(tmp_path / "trace", [{**honest[0], "op": op, "cause": None, "value": None}], system=system)
+    row = {**honest[0], "op": op, "cause": None, "cache": "a", "value": None}
+    trace = plant.write(tmp_path / "trace", [row], system=system)
     for backend in ENGINES:
         assert set(audit_folder(trace, backend).rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
