@@ -39,7 +39,7 @@ def test_two_files_are_touched() -> None:
 @pytest.mark.parametrize("subject", ["reference", "fast"])
 def test_what_is_right_conforms(copy: Checkout, subject: str) -> None:
     report = json.loads(copy.entrycache("conform", subject, "--system", "toy", "--json"))
-    assert (report["verdict"], report["levels"]["set"]["examples"]) == ("conforms", 400)
+    assert (report["verdict"], report["levels"]["set"]["examples"]) == ("conforms", 450)
     assert {rule for rule, counted in report["rules"].items() if counted["fired"]} == {
         "T-PUT-1",
         "T-PUT-2",
