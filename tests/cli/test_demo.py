@@ -92,3 +92,22 @@ def test_every_system_is_tested(strict: bool, monkeypatch: pytest.MonkeyPatch, t
         assert ("fast" in subjects[name]) is (system.fast is not None)
         assert "reference" in subjects[name]
         assert any(":" in subject for subject in subjects[name]) is (system.jvm is not None)
+
+
+@pytest.mark.parametrize(
+    ("subject", "rules", "worst"),
+    [
+        ("bookkeeper:4.14.4", ["S-LIVENESS-1"], 0),
+        ("bookkeeper:4.14.4", ["S-LIVENESS-1", "S-GET-1"], 1),
+        ("bookkeeper:4.18.0", ["S-LIVENESS-1"], 1),
+    ],
+)
+def test_a_release_may_violate_only_what_it_is_known_to_violate(
+    said: dict[str, CommandResult], subject: str, rules: list[str], worst: int
+) -> None:
+    value = {"levels": {}, "verdict": "violates", "subject": subject, "failures": [{"rules": rules}]}
+    said.update(conform=CommandResult(1, value, ""))
+    parts = Demo()
+    parts.part("jar", "conform")
+    parts.finish()
+    assert parts.worst == worst
