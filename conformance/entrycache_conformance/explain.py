@@ -25,7 +25,6 @@ the failing step and of its answer. A longer case `has_shape` if it shows the sa
 """
 
 import dataclasses
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -41,9 +40,10 @@ from entrycache_conformance.judge import (
     match_without_tokens,
     run_reference,
 )
+from entrycache_conformance.variations import is_playable, vary_case, with_queries
 from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol import errors, files
-from entrycache_protocol.case import Case, case_from_json, case_to_json, write_case
+from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import (
     Difference,
@@ -51,7 +51,6 @@ from entrycache_protocol.subject import (
     FailureKind,
     RunResult,
     TestedSubject,
-    require_supported,
 )
 from entrycache_reference.rules import Rule
 
@@ -59,10 +58,6 @@ MAX_CALLS: Final = 1_000_000
 """The number of calls in one step after which a faulty reference counts as endless. Some faults requeue while a budget
 of 2^31 - 1 lasts. A pass over 1,000 accessed entries makes fewer than a fifth of it.
 """
-
-
-MAX_VARIATIONS: Final = 40
-"""The number of variations of the steps of a failing case that are played."""
 
 
 RANDOM_CASES: Final = 24
@@ -163,7 +158,7 @@ def _with_variants(case: Case, declaration: Declaration) -> Iterator[Case]:
 def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:
     """Return the subject's answers with these state queries after every step; None if it fails or answers correctly."""
     declaration = subject.declaration
-    case = _with_queries(case, case.steps, queries)
+    case = with_queries(case, case.steps, queries)
     max_steps = declaration.limits.max_steps
     if max_steps is not None and len(case.steps) > max_steps:
         return None
@@ -196,8 +191,8 @@ def _faults_of_variations(
 
     One short case may fit a fault by chance. At a variation without an answer the comparison ends.
     """
-    for case in _variations(observed) if faults else ():
-        if not _is_playable(subject, case):
+    for case in vary_case(observed.case, observed.queries, observed.declaration.sent_keys) if faults else ():
+        if not is_playable(subject, case):
             continue
         answer = _play_variation(subject, case)
         if answer is None:
@@ -216,8 +211,8 @@ def _likest_faults(subject: TestedSubject, observed: ObservedFailure, faults: Se
     menu = observed.case.system.cases.menu(sorted(observed.declaration.ops))
     counts = dict.fromkeys(faults, 0)
     for generated in generate.make_seeded_cases(observed.declaration, menu, RANDOM_CASES, 0):
-        case = _with_queries(generated.case, generated.case.steps, observed.queries)
-        answer = _play_variation(subject, case) if _is_playable(subject, case) else None
+        case = with_queries(generated.case, generated.case.steps, observed.queries)
+        answer = _play_variation(subject, case) if is_playable(subject, case) else None
         if answer is None:
             break
         varied = observed._replace(case=case, answers=answer.outcomes)
@@ -233,59 +228,6 @@ def _play_variation(subject: TestedSubject, case: Case) -> RunResult | None:
     except errors.BrokenSubject:
         return None
     return answer if isinstance(answer, RunResult) else None
-
-
-def _is_playable(subject: TestedSubject, case: Case) -> bool:
-    """Return whether a case is valid and the subject can play it."""
-    max_steps = subject.declaration.limits.max_steps
-    try:
-        case_from_json(json.loads(json.dumps(case_to_json(case))), {case.system.name: case.system})
-        require_supported(case, subject)
-    except errors.UsageError:
-        return False
-    return max_steps is None or len(case.steps) <= max_steps
-
-
-def _variations(observed: ObservedFailure) -> Iterator[Case]:
-    """Yield the case with a step left out or played twice, or with another number in a step or in its configuration.
-
-    A step that is played twice names the next position the second time, if it names one.
-    """
-    case, queries = observed.case, observed.queries
-    steps = case.steps[:: 1 + len(queries)]
-    varied = [(*steps[:at], *steps[at + 1 :]) for at in range(len(steps) - 1)]
-    for at, op in enumerate(steps):
-        varied += [(*steps[: at + 1], _with_next_position(op), *steps[at + 1 :])]
-        varied += [(*steps[:at], other, *steps[at + 1 :]) for other in _with_other_numbers(op)]
-    for config in _with_other_numbers(case.config, observed.declaration.sent_keys):
-        yield dataclasses.replace(case, config=config)
-    for some in varied[:: 1 + len(varied) // MAX_VARIATIONS]:
-        yield _with_queries(case, some, queries)
-
-
-def _with_queries(case: Case, steps: Sequence[Any], queries: Sequence[Any]) -> Case:
-    """Return the case with these steps, each followed by the state queries."""
-    return dataclasses.replace(case, steps=tuple(part for op in steps for part in (op, *queries)), outcomes=(), got=())
-
-
-def _with_other_numbers(value: Any, names: Collection[str] = ()) -> Iterator[Any]:
-    """Yield an operation or a configuration with one number higher or lower, or one truth value turned round.
-
-    `names` are the fields that may change; none: all.
-    """
-    for field in dataclasses.fields(value):
-        number = getattr(value, field.name)
-        by = {int: 1, float: 0.125}.get(type(number), 0)
-        others = (not number,) if type(number) is bool else (number + by, number - by) if by else ()
-        for other in others if not names or field.name in names else ():
-            yield dataclasses.replace(value, **{field.name: other})
-
-
-def _with_next_position(op: Any) -> Any:
-    """Return an operation at the next position, if it names one."""
-    position: Any = getattr(op, "pos", None)
-    is_position = isinstance(position, tuple) and hasattr(position, "_replace")
-    return dataclasses.replace(op, pos=position._replace(entry=position.entry + 1)) if is_position else op
 
 
 def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:

@@ -8,9 +8,9 @@ violations. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` reads a
 counter; `=0` after a counter asks that it is 0. An event is an op, an op and a cause, or an op, a cause and an origin
 (`*` matches any). `ever` before NAME means that a null is information too: the value is missing only if no event has
 it. An event that lacks a need is not checked. A broker in which no event has it is not checked at all. A note reports
-both; neither is a violation. `once`
-before NAME means that one such event is enough to decide the rule: in a broker without any, the rule is inconclusive.
-`clean` is like `once`, but without such an event the rule can still be violated; it never conforms.
+both; neither is a violation. `once` before NAME means that one such event is enough to decide the rule: in a broker
+without any, the rule is inconclusive. `clean` is like `once`, but without such an event the rule can still be violated;
+it never conforms.
 
 `over VIEW` is a condition on the rows of a shared view (`rules/SYSTEM/shared/VIEW.sql`; `rows` stands for `events`). A
 row that fulfils it is a violation, described by `expected`, `observed`, `life`, `seqs` and `sure`. One scan decides all

@@ -92,7 +92,7 @@ def _suite(family: str) -> Mapping[str, frozenset[str]]:
     return named
 
 
-def test_classes(page: Page) -> tuple[str, ...]:
+def classes_that_touch(page: Page) -> tuple[str, ...]:
     """Return the released test classes that touch what the fix of a page changes."""
     changed = {name.removesuffix(".java") for patch in page.fixes for name in patched_files(patch)}
     return tuple(
@@ -158,7 +158,7 @@ def failing_with_fix(page: Page, classes: Path, folder: Path) -> tuple[int, tupl
 
     A test that fails with the fix runs once more on both sides, so that chance does not speak.
     """
-    family, names = page.system.family, test_classes(page)
+    family, names = page.system.family, classes_that_touch(page)
     if not names:
         return 0, ()
     fixed = run_suite(family, names, folder / "fixed", classes)
