@@ -90,6 +90,10 @@ def test_a_manifest_that_says_otherwise_is_seen(tmp_path: Path) -> None:
     ]
     assert find_changed_packs(filled, PUBLISHED / MANIFEST_NAME, whole_set=True) == []
     assert find_changed_packs(filled[1:], PUBLISHED / MANIFEST_NAME, whole_set=True) == [filled[0].name]
+    first, *others = filled
+    for rules, wrong in ((first.rules[1:], [first.name]), ((*first.rules, "R-NEW-1"), [])):
+        changed = [first._replace(rules=rules), *others]
+        assert find_changed_packs(changed, PUBLISHED / MANIFEST_NAME, whole_set=True) == wrong
     manifest["packs"][2]["sha256"] = manifest["packs"][1]["sha256"]
     (tmp_path / MANIFEST_NAME).write_text(json.dumps(manifest), encoding="utf-8")
     assert find_changed_packs(filled, tmp_path / MANIFEST_NAME, whole_set=False) == [filled[2].name]

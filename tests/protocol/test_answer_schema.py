@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from entrycache_conformance.generate import make_seeded_cases
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
-from entrycache_protocol.schema import answer_schema
+from entrycache_protocol.schema import _define_objects, answer_schema
 from entrycache_protocol.system import AnySystem
 from tests.support import ROOT
 
@@ -36,3 +36,15 @@ def test_right_answers_fit_and_wrong_ones_do_not(system: AnySystem) -> None:
     assert fits(schema, {"id": 1, "skipped": {"reason": "no", "issue_url": "https://example.org/1"}})
     assert fits(schema, {"id": 1, "errored": {"step": 0, "message": "no"}})
     assert not fits(schema, {"id": 1, "skipped": {}}) and not fits(schema, {"id": 1, "errored": {"step": -1}})
+
+
+def test_objects_of_one_title_are_defined_once_and_must_be_equal() -> None:
+    one = {"title": "One", "type": "object", "properties": {"bytes": {"type": "integer"}}}
+    definitions: dict[str, Any] = {}
+    assert _define_objects([one, {"items": one}], definitions) == [
+        {"$ref": "#/$defs/One"},
+        {"items": {"$ref": "#/$defs/One"}},
+    ]
+    assert definitions == {"One": {key: part for key, part in one.items() if key != "title"}}
+    with pytest.raises(AssertionError, match="two objects have the title One"):
+        _define_objects({**one, "properties": {}}, definitions)
