@@ -201,10 +201,10 @@ def _faults_of_variations(
         faults = [fault for fault in faults if _answers_match(fault, varied)]
         if not faults:
             break
-    return _likest_faults(subject, observed, faults)
+    return _closest_faults(subject, observed, faults)
 
 
-def _likest_faults(subject: TestedSubject, observed: ObservedFailure, faults: Sequence[Fault]) -> Sequence[Fault]:
+def _closest_faults(subject: TestedSubject, observed: ObservedFailure, faults: Sequence[Fault]) -> Sequence[Fault]:
     """Return the faults that answer as the subject does in the most random cases, if they break several rules."""
     if len({fault.rule for fault in faults}) < 2:
         return faults
