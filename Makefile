@@ -57,12 +57,11 @@ nightly: environment ## the long runs
 bench: environment ## speed, as ratios measured in one run
 	$(BIN)/python -m entrycache_dev bench
 
-rules: environment ## text, code, tests, examples, planted faults and docs/reference/rules.md agree
+rules: environment ## text, code, tests, examples and seeded faults agree
 	$(BIN)/entrycache rules --check
 
-docs: evidence ## all of `make evidence`, and the other generated pages: rules, faults, settings, versions
+docs: evidence ## all of `make evidence`, and the other generated pages: faults, settings, versions
 	$(BIN)/python -m entrycache_dev.pages.faults
-	$(BIN)/entrycache rules --write
 	$(BIN)/python -m entrycache_dev.pages.settings
 	$(BIN)/entrycache versions --write docs/reference/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/reference/versions-kafka-streams.md

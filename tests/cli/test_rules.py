@@ -31,16 +31,14 @@ def test_in_json_a_rule_is_what_it_was(capsys: pytest.CaptureFixture[str]) -> No
     assert [rule["id"] for rule in json.loads(said)["rules"]] == ["R-EXPIRE-1"]
 
 
-def test_a_page_that_is_not_current_fails_the_check_which_says_what_writes_it(
+def test_a_file_that_is_not_current_fails_the_check_which_says_what_writes_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stale = Problem(
-        "docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it"
-    )
+    stale = Problem("spec/pulsar-pip430", "is not current; `entrycache rules --write` writes it")
     monkeypatch.setattr(rules.agreement, "check_rules", lambda texts: [stale])
     code, said = run(capsys, "--check")
     assert code == 1
-    assert said.splitlines() == [f"docs/reference/rules.md: {stale.what}", "1 problems"]
+    assert said.splitlines() == [f"spec/pulsar-pip430: {stale.what}", "1 problems"]
 
 
 def test_write_writes_and_prints_nothing(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

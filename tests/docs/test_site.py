@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from entrycache_dev.pages.site import finding_pages, rule_pages, stage_pages
+from entrycache_dev.pages.site import render_site, stage_pages
 from entrycache_evidence.pulsar_pip430.runs import A, H, at, play
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.ops import Advance, Expire, Insert, Read, ReadOne, Release, RemoveRange
@@ -79,7 +79,7 @@ def build(pages: Path, site: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pages")
-    stage_pages(ROOT, folder / "all", {**rule_pages(ROOT), **finding_pages(ROOT)})
+    stage_pages(ROOT, folder / "all", render_site(ROOT))
     return folder / "all"
 
 
@@ -96,6 +96,7 @@ def test_every_rule_has_a_page_and_links_run_both_ways(pages: Path) -> None:
     assert "```sql\n" in expire
     assert "| proved |" in expire
     assert "test_r_expire_1__" in expire
+    assert "| `expire` |" in (pages / "rules" / "frames.md").read_text("utf-8")
 
 
 @pytest.mark.long

@@ -97,7 +97,7 @@ def test_seeded_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatc
     monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
     monkeypatch.setattr(agreement.examples, "check_example", lambda rule: rules.append(rule) or [])
     monkeypatch.setattr(agreement, "_fault", lambda fault, *_: rules.append(fault.rule) or [])
-    for other in ("_links", "_page", "_vocabulary"):
+    for other in ("_links", "_vocabulary"):
         monkeypatch.setattr(agreement, other, lambda *_: [])
     monkeypatch.setattr(agreement.examples, "check_strays", lambda: [])
     problems = [problem for problem in agreement.check_rules() if "never fires" not in problem.what]
@@ -194,22 +194,6 @@ def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch,
     unseen = Problem("R-READ-1", "neither its law nor a test of it detects its seeded fault: nothing is wrong")
     assert agreement.check_rule(Rule.READ_1) == [problems[0], unseen]
     assert systems == ["pulsar-pip430"]
-
-
-def test_a_page_that_is_not_current_is_a_problem_until_it_is_written(tmp_path, monkeypatch):
-    page = tmp_path / "docs" / "reference/rules.md"
-    page.parent.mkdir(parents=True)
-    assert [problem.rule for problem in agreement._page(tmp_path)] == ["docs/reference/rules.md"]
-    page.write_text("old", encoding="utf-8")
-    assert "`entrycache rules --write`" in agreement._page(tmp_path)[0].what
-    assert page.read_text(encoding="utf-8") == "old"
-    written = agreement.checkout.write_spec_files
-    monkeypatch.setattr(
-        agreement, "checkout", SimpleNamespace(locate_checkout=lambda: tmp_path, write_spec_files=written)
-    )
-    monkeypatch.setattr(agreement.examples, "write_answers", lambda: None)
-    agreement.write_rules()
-    assert agreement._page(tmp_path) == []
 
 
 def test_a_step_that_throws_is_a_break():

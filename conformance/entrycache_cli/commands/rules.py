@@ -18,15 +18,14 @@ from entrycache_reference.rules import Rule
 @click.command("rules")
 @click.argument("rule", required=False)
 @click.option("--check", is_flag=True, help="Check that text, code, tests, examples, faults and evidence agree.")
-@click.option("--write", is_flag=True, help="Write docs/reference/rules.md and the answers of spec/examples again.")
+@click.option("--write", is_flag=True, help="Write the answers of spec/examples and the schemas of spec again.")
 @json_option
 @exits_with_code
 def command(rule: str | None, check: bool, write: bool, as_json: bool) -> int:
     """Print the rules, or one RULE with its example and its links.
 
     --check exits 1 if a rule lacks a link, never fires, has an example that does not show it or a seeded fault that
-    nothing catches, or if docs/reference/rules.md is not current. It writes nothing. With a RULE it checks that rule
-    only, and not the page.
+    nothing catches. It writes nothing. With a RULE it checks that rule only.
     """
     if write:
         agreement.write_rules()

@@ -1,7 +1,7 @@
-"""Check that text, code, tests, examples, seeded faults and the generated page of the rules agree.
+"""Check that text, code, tests, examples and seeded faults of the rules agree.
 
 `check_rules` runs all checks in several processes and returns a list of `Problem`s: missing links, rules that never
-fire, examples that show nothing, seeded faults that no law or test detects, and a page that is not current.
+fire, examples that show nothing, and seeded faults that no law or test detects.
 `check_rule` does this for one rule. `write_rules` writes the generated files.
 """
 
@@ -18,11 +18,11 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import checkout, models, scheduler
 from entrycache_evidence.core.numbers import check_numbers
 from entrycache_evidence.core.rule_registry import Problem, load_links, load_texts
-from entrycache_evidence.rulebook import examples, render
+from entrycache_evidence.rulebook import examples
 from entrycache_evidence.rulebook.corpus import Corpus, Run, broken_by_fault, build_corpus, first_break, system_of
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Fault
-from entrycache_protocol import codec, errors, files
+from entrycache_protocol import codec, errors
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
@@ -54,7 +54,7 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
         partial(_tests, runs),
         *(partial(_fires, runs, system) for system in SYSTEMS.values()),
     ]
-    count = len(first) + len(Rule) + len(models.RULE_FAULTS) + 2
+    count = len(first) + len(Rule) + len(models.RULE_FAULTS) + 1
     first_problems = [problem for each_of in _all(first, lambda done: progress(done, count)) for problem in each_of]
     broken = _broken_systems(first_problems)
     whole = [rule for rule in Rule if system_of(rule).name not in broken]
@@ -62,7 +62,6 @@ def check_rules(progress: Callable[[int, int], None] = lambda _done, _parts: Non
         *(partial(examples.check_example, rule) for rule in whole),
         *_mutants(runs, _exceptions(root), whole),
         partial(_flips, runs, whole),
-        *([] if broken else [partial(_page, root)]),
     ]
     more = _all(rest, lambda done: progress(len(first) + done, count))
     return [
@@ -88,7 +87,7 @@ def _untested_problem(system: str) -> Problem:
 def check_rule(rule: Rule) -> list[Problem]:
     """Return the disagreements about one rule: its links, its example, its seeded faults, and whether it fires.
 
-    The page and the faults of other rules are left out, so that the check is quick.
+    The faults of other rules are left out, so that the check is quick.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
@@ -107,14 +106,13 @@ def check_rule(rule: Rule) -> list[Problem]:
 
 
 def write_rules() -> None:
-    """Write the answers of the examples, `docs/reference/rules.md` and the schemas of `spec`.
+    """Write the answers of the examples and the schemas of `spec`.
 
     Raises:
         MissingPrerequisite: this is not a source checkout.
     """
-    root = _checkout("--write")
+    _checkout("--write")
     examples.write_answers()
-    files.write_text(render.locate_rules_page(root), render.render_rules_md())
     for name in SYSTEM_EVIDENCE:
         checkout.write_spec_files(SYSTEMS[name])
 
@@ -144,15 +142,6 @@ def _links() -> list[Problem]:
     problems += [Problem(rule, "no file of `spec` has it") for rule in sorted(known - book.keys())]
     twice = [rule for rule, times in Counter(text.id for text in load_texts()).items() if times > 1]
     return problems + [Problem(rule, "has two headings in `spec`") for rule in twice]
-
-
-def _page(root: Path) -> list[Problem]:
-    page = render.locate_rules_page(root)
-    if page.is_file() and page.read_text(encoding="utf-8") == render.render_rules_md():
-        return []
-    return [
-        Problem("docs/reference/rules.md", "is not current; `entrycache rules --write`, part of `make docs`, writes it")
-    ]
 
 
 def _vocabulary() -> list[Problem]:
