@@ -1,4 +1,4 @@
-"""Sources of requests: recorded traces, presets, and oracleGeneral files.
+"""Sources of requests: recorded traces, presets, oracleGeneral files, and CSV of other people.
 
 `read_trace_requests` turns the calls of a recorded trace into requests. `preset_requests` makes the requests of a
 preset: a broker with a `WorkloadShape` (who adds, who reads how far behind, who is away and comes back), reads by
@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from entrycache_league import object_requests
 from entrycache_league.requests import ADD, EXPECT, PASSED, READ, Request, Requests, collect_requests, number_requests
 from entrycache_protocol import errors, files
 from entrycache_simulate import driver, run
@@ -337,13 +338,15 @@ MAX_RECORDS: Final = 200_000_000
 
 
 def read_requests(path: Path) -> list[Requests]:
-    """Read the requests of a recorded trace, or of a file in the oracleGeneral format.
+    """Read the requests of a recorded trace, of a file in the oracleGeneral format, or of a CSV of libCacheSim.
 
     Raises:
         UsageError: the path is neither, or it cannot be read.
     """
     if convert.is_oracle_general(path):
         return [read_oracle_general(path)]
+    if path.suffix == object_requests.SUFFIX:
+        return [object_requests.read_object_requests(path)]
     if path.is_file() and path.suffix not in {".jsonl", ".parquet"}:
         raise errors.UsageError(f"{path}: no requests; expected the folder of a trace, or {FORMAT}")
     return read_trace_requests(path)

@@ -7,12 +7,14 @@ import re
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from entrycache_cli.main import main
+from entrycache_league.claims import CLAIMS, compare_eras
 from entrycache_league.page import read_numbers, render_page
 from entrycache_league.policies import POLICIES
 from entrycache_trace.generators.generate import generate
@@ -87,6 +89,7 @@ def test_numbers_and_a_picture_are_written(tmp_path: Path) -> None:
         (("empty.oracleGeneral",), "size 0"),
         (("--preset", "zipf", "--preset", "replay", "--requests", "100", "--write", "x"), "2 were given"),
         (("--page", "x.md", "--preset", "zipf"), "--page covers all presets"),
+        (("other.csv",), "expected a first line"),
         (("--preset", "zipf", "--capacity", "0"), "0 is not in the range"),
     ],
 )
@@ -96,6 +99,7 @@ def test_unusable_input_is_one_line_and_exit_2(
     monkeypatch.chdir(tmp_path)
     record = struct.pack("<IQIq", 1, 2, 3, -1)
     Path("cut.oracleGeneral").write_bytes((record * 2)[:-1])
+    Path("other.csv").write_text("time,key\n1,2\n")
     Path("empty.oracleGeneral").write_bytes(record + struct.pack("<IQIq", 1, 2, 0, -1))
     result = run(*arguments)
     assert result.exit_code == 2
@@ -106,3 +110,27 @@ def test_unusable_input_is_one_line_and_exit_2(
 def test_the_page_is_rendered_from_its_numbers() -> None:
     numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
     assert (ROOT / "docs" / "explanation/policy-comparison.md").read_text(encoding="utf-8") == render_page(numbers)
+
+
+def test_an_era_is_said_to_win_and_to_lose() -> None:
+    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
+    catch_up, reconnect = (numbers.comparisons[name] for name in ("catch-up", "reconnect"))
+    same = replace(numbers, comparisons={"one": catch_up, "two": reconnect, "three": catch_up})
+    assert (
+        compare_eras(same, "4.2", "4.2", large=False) == "4.2 beside 4.2: more hits in 0; fewer hits in 0; alike in 3"
+    )
+    other = compare_eras(replace(numbers, comparisons={"one": catch_up}), "4.2", "4.0", large=False)
+    assert re.fullmatch(r"4\.2 beside 4\.0: more hits in 0; fewer hits in 1 \(one -2\.\d\); alike in 0", other)
+    back = compare_eras(replace(numbers, comparisons={"one": catch_up}), "4.0", "pip430:expected+extend", large=False)
+    assert "more hits in 1 (one +2." in back
+
+
+def test_a_claim_is_confirmed_only_by_the_pair_that_it_names() -> None:
+    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
+    (topics, *_) = CLAIMS
+    assert topics.check is not None
+    assert topics.check(numbers).verdict == "mixed"
+    dear = [replace(cost, nanos=cost.nanos * 100) if cost.policy == "legacy" else cost for cost in numbers.costs]
+    assert topics.check(replace(numbers, costs=dear)).verdict == "confirmed"
+    cheap = [replace(cost, nanos=1) if cost.policy == "legacy" else cost for cost in numbers.costs]
+    assert topics.check(replace(numbers, costs=cheap)).verdict == "refuted"

@@ -61,7 +61,9 @@ PAGE_STEPS = 200
 @click.option("--out", type=click.Path(path_type=Path), help="A folder for the JSON and the pictures (SVG).")
 @click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write the requests as oracleGeneral.")
 @click.option(
-    "--page", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with pictures for all presets."
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a page with pictures for all presets and TRACEs.",
 )
 @json_option
 @exits_with_code
@@ -82,8 +84,8 @@ def command(
 ) -> int:
     """Replay the same requests through the caches of Pulsar and through other cache policies.
 
-    TRACE is a folder of a recorded trace, or a file *.oracleGeneral or *.oracleGeneral.bin, also with .zst. Exit 2:
-    wrong usage or input; 4: the extra `league` is missing.
+    TRACE is a folder of a recorded trace, a file *.oracleGeneral or *.oracleGeneral.bin, also with .zst, or a CSV of
+    requests as libCacheSim publishes them. Exit 2: wrong usage or input; 4: the extra `league` is missing.
     """
     _require_extra()
     from entrycache_league.comparison import compare_policies, measure_costs
@@ -155,10 +157,11 @@ def _write_requests(requests: list[Requests], path: Path) -> int:
 def _write_comparison_page(path: Path, traces: tuple[Path, ...], presets: tuple[str, ...]) -> int:
     from entrycache_league.page import measure_page, write_page
 
-    if traces or presets:
-        raise UsageError("--page covers all presets; expected neither a trace nor --preset")
+    if presets:
+        raise UsageError("--page covers all presets; expected traces, but no --preset")
+    inputs = _read_requests(traces, (), REQUESTS, 0)
     with _progress_bar(PAGE_STEPS) as progress:
-        numbers = measure_page(progress)
+        numbers = measure_page(inputs, progress)
     write_page(numbers, path)
     echo(f"{escape_unprintable(str(path))} and its pictures are written")
     return 0
