@@ -35,6 +35,7 @@ from entrycache_conformance.judge import (
     Coverage,
     adopt_uncompared,
     answer_case,
+    follow_answers,
     judge,
     judge_case,
     match_without_tokens,
@@ -172,7 +173,8 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
         return None
     steps = run_reference(case, Coverage())
     first = judge(case, steps, answer, declaration)
-    return first and ObservedFailure(case, declaration, queries, steps, answer.outcomes, first)
+    guided = [done for done, _ in follow_answers(case, steps, answer.outcomes)]
+    return first and ObservedFailure(case, declaration, queries, guided, answer.outcomes, first)
 
 
 def _matching_faults(observed: ObservedFailure) -> list[Fault]:
@@ -233,12 +235,13 @@ def _play_variation(subject: TestedSubject, case: Case) -> RunResult | None:
 def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
     """Return whether the reference with this fault answers as the subject did, to the end."""
     config, introspection = observed.case.config, observed.declaration.introspection
-    declared_part = observed.case.system.wire.declared_part
+    declared_part, follow = observed.case.system.wire.declared_part, observed.case.system.model.follow
     try:
         state = fault.model.initial(config)
         for op, answer in zip(observed.case.steps, observed.answers, strict=True):
             with limit_calls(MAX_CALLS):
                 done = fault.model.step(state, op, config)
+            done = (follow and follow(state, op, config, done, answer)) or done
             faulty, wanted = declared_part(done.outcome, introspection), declared_part(answer, introspection)
             wanted = adopt_uncompared(op, faulty, wanted, observed.declaration)
             if faulty != wanted and not match_without_tokens(faulty, wanted, observed.declaration):

@@ -4,13 +4,16 @@
 answer with these steps and returns the first `Difference`, or None. Everything that needs a verdict (search, shrinking,
 confirmation, replay, vectors) uses this pair; they differ only in where cases come from.
 
+Some promises allow several answers. There the subject's answer is checked against the promise, and the reference goes
+on from it (`follow_answers`).
+
 `Coverage` counts the rules that fired and the entries of the decision table that were visited.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -174,6 +177,25 @@ def run_reference(case: Case, coverage: Coverage) -> list[Any]:
     return steps
 
 
+def follow_answers(case: Case, steps: Sequence[Any], answers: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield each step of the reference with the subject's answer.
+
+    An answer that the promise allows beside the reference's own guides the reference: its next steps go on from there.
+    """
+    model, config = case.system.model, case.config
+    if model.follow is None:
+        yield from zip(steps, answers, strict=True)
+        return
+    state, is_guided = model.initial(config), False
+    for op, own, got in zip(case.steps, steps, answers, strict=True):
+        own_step = model.step(state, op, config) if is_guided else own
+        guided = model.follow(state, op, config, own_step, got)
+        is_guided = is_guided or guided is not None
+        done = own_step if guided is None else guided
+        yield done, got
+        state = done.state
+
+
 def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declaration) -> Difference | None:
     """Return the first difference between an answer and the reference's steps, or None.
 
@@ -187,7 +209,7 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         return Difference(index, expected, None, answer)
     introspection = declaration.introspection
     declared_part = case.system.wire.declared_part
-    for index, (done, got) in enumerate(zip(steps, answer.outcomes, strict=True)):
+    for index, (done, got) in enumerate(follow_answers(case, steps, answer.outcomes)):
         expected = done.outcome
         if got == expected:
             continue

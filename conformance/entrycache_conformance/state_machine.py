@@ -347,6 +347,10 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         if isinstance(answer, SkippedRun):
             del self._ops[-1], self._steps[-1]
             return None
+        follow = system.model.follow
+        if follow is not None and isinstance(answer, RunResult):
+            done = follow(self._state, op, self._config, done, answer.outcomes[0]) or done
+            self._steps[-1] = done
         difference = judge(Case(system, self._config, (op,)), [done], answer, declaration)
         if difference is not None:
             self._fail(difference._replace(at=len(self._ops) - 1))

@@ -38,7 +38,7 @@ MAX_COST = 10_000_000
 """The most entries that the reference may copy while a case is played; see `entrycache_protocol.system.Cases`."""
 
 CASE_KEYS = frozenset(
-    {"system", "config", "earlier", "steps", "outcomes", "got", "variants", "rules", "note", "omitted"}
+    {"system", "config", "earlier", "steps", "outcomes", "got", "variants", "rules", "note", "omitted", "guided"}
 )
 
 EARLIER_KEYS = frozenset({"config", "variants", "steps", "omitted"})
@@ -119,6 +119,8 @@ def case_to_json(case: Case) -> dict[str, Any]:
     for name in ("outcomes", "got", "rules"):
         if getattr(case, name):
             value[name] = list(getattr(case, name))
+    if case.outcomes and case.system.model.is_guided(case.steps):
+        value["guided"] = True
     if case.note:
         value["note"] = case.note
     return value
@@ -151,6 +153,8 @@ def case_from_json(value: Any, systems: Systems) -> Case:
             f"the case has an unknown key {describe_value(unknown[0])}; expected {', '.join(sorted(CASE_KEYS))}"
         )
     system = system_named(shorten(str(value["system"]), 80), systems)
+    if type(value.get("guided", False)) is not bool:
+        raise UsageError("the case's 'guided' is neither true nor false")
     config, omitted = _read_omitted(system, read_config(system, value), value, "the case")
     steps = read_steps(system, value["steps"], "the case")
     check_cost(system, config, steps)

@@ -118,6 +118,7 @@ def case_schema(system: AnySystem) -> dict[str, Any]:
             "rules": {"type": "array", "items": {"type": "string"}},
             "note": {"type": "string"},
             "omitted": _names(name for name in config_schema(system)["properties"]),
+            **({"guided": {"type": "boolean"}} if system.model.guiding else {}),
         },
         "required": ["system", "steps"],
         "$defs": {"step": step_schema(system), "run": _run_schema()},

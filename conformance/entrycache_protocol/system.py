@@ -284,6 +284,17 @@ class Model(NamedTuple, Generic[C, S, O]):
     variants: type[Any]
     initial: Callable[[C], S]
     step: Callable[[S, O, C], Any]
+    follow: Callable[[S, O, C, Any, Any], Any | None] | None = None
+    """The step that a subject's answer leads to, if the promise allows several answers.
+
+    The arguments are the state, the operation, the configuration, the reference's own step and the subject's answer.
+    The result is None if the promise allows only the reference's answer, or forbids the subject's."""
+    guiding: frozenset[str] = frozenset()
+    """The names of the operations from which on answers may guide the reference."""
+
+    def is_guided(self, steps: Sequence[Any]) -> bool:
+        """Return whether answers to these operations may guide the reference."""
+        return any(type(op).name in self.guiding for op in steps) if self.guiding else False
 
 
 class Laws(NamedTuple, Generic[C, S, O]):

@@ -100,7 +100,8 @@ def pack_case_count(name: str) -> int:
 def _make_pack(pack: Pack, seed: int) -> Iterator[GeneratedVector]:
     declaration = pack_declaration(pack)
     system = declaration.system
-    menu = system.cases.menu(system.ops_up_to(pack.level), pack.level)
+    names = [name for name in system.ops_up_to(pack.level) if name not in system.model.guiding]
+    menu = system.cases.menu(names, pack.level)
     for number in range(pack.cases):
         yield _make_vector(declaration, menu, f"{pack.name} {number}, seed {seed}")
 
