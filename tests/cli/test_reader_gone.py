@@ -32,6 +32,7 @@ LINES = {
     "init": "init --lang python begun",
     "policies": "policies --preset zipf --requests 100 --policy fifo --no-curve",
     "faults": "faults",
+    "findings": "findings",
     "prove": "prove",
     "replay": "replay case.json fast",
     "report": "report results.jsonl --to markdown",

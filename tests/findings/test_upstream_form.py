@@ -13,12 +13,12 @@ import pytest
 from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import compile_sources, main_class
 from entrycache_conformance.java.releases import Release, releases
+from entrycache_conformance.java.upstream_form import upstream_form
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import GRAVE, TESTS, Page
 from tests.support.jvm.fixes import release_of_fixes
 from tests.support.jvm.maven import jar_from_maven
 from tests.support.jvm.rocks import as_needed
-from tests.support.jvm.upstream_form import upstream_form
 
 JUNIT: Final = ("org.junit.platform:junit-platform-console-standalone:1.11.4:jar",)
 TESTNG: Final = ("org.testng:testng:7.10.2:jar", "org.jcommander:jcommander:1.83:jar")

@@ -16,6 +16,7 @@ COMMANDS: Final = MappingProxyType(
         "diff": "Report where the answers of two subjects differ.",
         "doctor": "List the tools and packages that this machine lacks.",
         "faults": "List the seeded faults.",
+        "findings": "List what was found in released caches, or print one finding.",
         "init": "Write a first adapter in one of five languages.",
         "policies": "Replay the same requests through many cache policies.",
         "prove": "Prove the rules for the reference, or check bounded models.",

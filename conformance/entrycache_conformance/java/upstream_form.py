@@ -1,17 +1,15 @@
 """A Java test of a finding in the form that upstream's suite takes: JUnit 5 for Kafka, TestNG for Pulsar.
 
-    python -m tests.support.jvm.upstream_form docs/findings/NAME/NameTest.java
-
-prints it. It is made of the stand-alone file, so that there is one test of each thing: `main` becomes a test, what it
-expects becomes assertions, and what ends the JVM goes.
+`entrycache findings NAME FILE --upstream-form` prints it. It is made of the stand-alone file, so that there is one test
+of each thing: `main` becomes a test, its expectations become assertions, and the lines that end the JVM go.
 """
 
 from __future__ import annotations
 
 import re
-import sys
-from pathlib import Path
 from typing import Final
+
+from entrycache_protocol.errors import UsageError
 
 JUNIT: Final = "org.junit.jupiter.api"
 TESTNG: Final = "org.testng"
@@ -23,7 +21,11 @@ _HELPER: Final = r"    private static void {name}\({parameters}\) \{{\n(?:      
 
 
 def upstream_form(text: str, is_kafka: bool) -> str:
-    """The text of a stand-alone Java test as a test of upstream's suite."""
+    """Return the text of a stand-alone Java test as a test of upstream's suite.
+
+    Raises:
+        UsageError: the text has no class that is called after its test.
+    """
     of_names = ("String what, Object expected, Object got", "String message")
     expected = "assertEquals(expected, got, what)" if is_kafka else "assertEquals(got, expected, what)"
     for name, parameters, body in (
@@ -37,9 +39,10 @@ def upstream_form(text: str, is_kafka: bool) -> str:
     text = _END_OF_MAIN.sub("", text)
     text = re.sub(r"^ *conforms\(\);\n", "", text, flags=re.MULTILINE)
     text = re.sub(r" \* Class path CP:.*?(?= \*/)", "", text, flags=re.DOTALL).replace(" *\n */", " */")
-    name = re.search(r"public final class (\w+)Test ", text)
-    assert name is not None
-    method = name[1][0].lower() + name[1][1:]
+    stem = re.search(r"public final class (\w+)Test ", text)
+    if stem is None:
+        raise UsageError("no stand-alone test: expected `public final class NAMETest`")
+    method = stem[1][0].lower() + stem[1][1:]
     text = text.replace("public static void main(String[] arguments)", f"@Test\n    public void {method}()")
     text = text.replace("public final class", "public class", 1)
     return _with_imports(text, is_kafka)
@@ -53,8 +56,3 @@ def _with_imports(text: str, is_kafka: bool) -> str:
     lines = "".join(f"import static {assertions}.{name};\n" for name in used) + f"\nimport {test};\n"
     package, _, rest = text.partition(";\n\n")
     return f"{package};\n\n{lines}{rest}"
-
-
-if __name__ == "__main__":
-    source_path = Path(sys.argv[1])
-    print(upstream_form(source_path.read_text("utf-8"), source_path.parent.name.startswith("kafka-")), end="")
