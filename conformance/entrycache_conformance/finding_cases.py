@@ -6,14 +6,16 @@ before the search of its level. If the subject does not differ there, the search
 """
 
 import dataclasses
+import enum
 import re
-from collections.abc import Collection, Mapping, Sequence
+import typing
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
 from entrycache_conformance import explain, report, shrink
-from entrycache_conformance.judge import judge_case
+from entrycache_conformance.judge import Coverage, judge, judge_case, run_reference
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, FINDING_SEPARATOR, lift_waivers
 from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError, Verdict
@@ -166,6 +168,34 @@ def _is_repaired(subject: TestedSubject, finding: str, cases: Sequence[FindingCa
             return False
         played = played or not isinstance(answer, SkippedRun)
     return played
+
+
+def explain_by_variants(subject: TestedSubject, failing: FailingCase) -> str:
+    """Return a hint if a failing case is right under one other value of a variant; empty if it is not."""
+    return find_demanded_defect(subject, failing) or find_followed_variant(subject, failing)
+
+
+def find_followed_variant(subject: TestedSubject, failing: FailingCase) -> str:
+    """Return a hint if the subject answers a failing case as a variant does that it does not declare."""
+    case, declaration = failing.case, subject.declaration
+    if failing.difference.is_unanswered or case.earlier:
+        return ""
+    answer = subject.play([case])[0]
+    declared = case.config.variants
+    for name, value in other_values(declared):
+        config = dataclasses.replace(case.config, variants=dataclasses.replace(declared, **{name: value}))
+        varied = dataclasses.replace(case, config=config)
+        if judge(varied, run_reference(varied, Coverage()), answer, declaration) is None:
+            return f"the subject answers as the variant {name}={value.value} does, which it does not declare"
+    return ""
+
+
+def other_values(variants: Any) -> Iterator[tuple[str, enum.Enum]]:
+    """Yield every variant with each value that is not its present one."""
+    kinds: dict[str, Any] = typing.get_type_hints(type(variants))
+    for name, kind in kinds.items():
+        values: list[enum.Enum] = list(kind) if isinstance(kind, enum.EnumMeta) else []
+        yield from ((name, value) for value in values if value != getattr(variants, name))
 
 
 def find_demanded_defect(subject: TestedSubject, failing: FailingCase) -> str:

@@ -440,7 +440,7 @@ def _examples() -> tuple[str, ...]:
     return example_subjects()
 
 
-def _is_released(name: str) -> bool:
+def is_released(name: str) -> bool:
     """Return whether a name means a released jar, such as ``pulsar:4.2.4``."""
     family, colon, _ = name.partition(":")
     return bool(colon) and any(family in built.families.values() for built in BUILT.values())
@@ -508,7 +508,7 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
         return child.Child(argv, choice.system, choice.timeout_seconds, on_stderr=choice.on_stderr)
     if name is None:
         raise errors.UsageError(f"no subject was named; expected --command CMD, or one of {subject_names()}")
-    if _is_released(name) or _is_jar(name):
+    if is_released(name) or is_jar(name):
         return _open_released(name, choice)
     if choice.classpath is not None:
         raise errors.UsageError(f"--classpath goes with a released jar such as {_examples()[0]}, not with {name!r}")
@@ -530,7 +530,7 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
     return subject
 
 
-def _is_jar(name: str) -> bool:
+def is_jar(name: str) -> bool:
     """Return whether a name is the path of a jar."""
     return name.endswith(".jar") and Path(name).is_file()
 
@@ -543,11 +543,14 @@ def _open_released(name: str, choice: SubjectChoice) -> TestedSubject:
         system, seconds = choice.system, choice.timeout_seconds
         return child.Child(argv, system, seconds, name, prerequisites=True, on_stderr=choice.on_stderr)
 
-    if _is_released(name) and releases.find_release(name) is not None:
-        return open_child(driver.released_command(name, choice.classpath), name)
+    is_pinned = is_released(name) and releases.find_release(name) is not None
+    if is_pinned and choice.classpath is None:
+        return open_child(driver.released_command(name), name)
     from entrycache_conformance import unpinned  # noqa: PLC0415 - few subjects need it
 
-    if _is_jar(name):
+    if is_pinned:
+        return unpinned.lift_repaired(open_child(driver.released_command(name, choice.classpath), name))
+    if is_jar(name):
         return unpinned.open_jar(Path(name), choice.classpath, open_child)
     return unpinned.open_unpinned(name, choice.classpath, open_child)
 

@@ -168,7 +168,7 @@ def _judge_level(
     failures = tuple(
         replace(
             explain.write_failure(subject, failing, options.failures, level),
-            hint=finding_cases.find_demanded_defect(subject, failing) if declaration.findings else "",
+            hint=finding_cases.explain_by_variants(subject, failing),
         )
         for failing in failing_cases
     )

@@ -11,10 +11,8 @@ which most answers are right.
 
 import contextlib
 import dataclasses
-import enum
 import re
 import sys
-import typing
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,9 +22,9 @@ from entrycache_conformance import finding_cases
 from entrycache_conformance.java import build, driver, releases
 from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.subjects import child
-from entrycache_conformance.subjects.wrappers import FINDING_SEPARATOR, NarrowedSubject
-from entrycache_protocol import errors
-from entrycache_protocol.case import Case, case_from_json
+from entrycache_conformance.subjects.wrappers import FINDING_SEPARATOR, NarrowedSubject, lift_waivers
+from entrycache_protocol import errors, server
+from entrycache_protocol.case import Case, case_from_json, variants_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import Answer, SkippedRun, TestedSubject, require_supported
 
@@ -36,7 +34,15 @@ OpenChild = Callable[[list[str], str], child.Child]
 LOCK: Final = "jars.lock"
 
 
-def open_unpinned(name: str, classpath: str | None, open_child: OpenChild) -> TestedSubject:
+class FittedSubject(NarrowedSubject):
+    """The process of a driver, with the variants that its jars were seen to follow as its declaration."""
+
+    def __init__(self, process: child.Child, declaration: Declaration) -> None:
+        super().__init__(process, declaration)
+        self.process = process
+
+
+def open_unpinned(name: str, classpath: str | None, open_child: OpenChild) -> FittedSubject:
     """Open a version without a folder, such as ``kafka-streams:4.4.0``, and print its driver, lock and variants.
 
     Raises:
@@ -48,7 +54,7 @@ def open_unpinned(name: str, classpath: str | None, open_child: OpenChild) -> Te
     return _open_with_closest(name, name, lambda closest: resolve_jars(name, closest), front, open_child)
 
 
-def open_jar(path: Path, classpath: str | None, open_child: OpenChild) -> TestedSubject:
+def open_jar(path: Path, classpath: str | None, open_child: OpenChild) -> FittedSubject:
     """Open a jar of classes under test, such as a local build. Its libraries are those of its version.
 
     If Maven does not serve that version, they are those of the closest release.
@@ -108,7 +114,7 @@ def _open_with_closest(
     build_with: Callable[[releases.Release], driver.Driver],
     front: list[Path],
     open_child: OpenChild,
-) -> TestedSubject:
+) -> FittedSubject:
     """Open the jars with the first driver that fits.
 
     Raises:
@@ -116,9 +122,12 @@ def _open_with_closest(
     """
     misfit: errors.BrokenAdapter | None = None
     for closest in releases.closest_releases(released):
-        argv = driver.driver_command(build_with(closest), front, pinned=False)
+        built = build_with(closest)
+        argv = driver.driver_command(built, front, pinned=False)
         try:
-            return _open_with(name, open_child(argv, name), closest)
+            fitted = fit_variants(open_child(argv, name))
+            _print_fit(name, fitted.declaration, closest, built)
+            return fitted
         except errors.BrokenAdapter as error:
             misfit = misfit or error
     assert misfit is not None, "there is a release of each family"
@@ -148,39 +157,101 @@ def resolve_jars(name: str, closest: releases.Release) -> driver.Driver:
             properties=(f"{closest.family.group_name}={version}", "maven.main.skip=true"),
         )
     )
-    lock = (resolved / LOCK).read_text("utf-8")
-    _print(f"{name} is not pinned; its jars are\n{lock.rstrip()}")
-    return driver.Driver(own.folder, closest._replace(version=version), driver.verify_jars(resolved))
+    jars = driver.verify_jars(resolved)
+    return driver.Driver(own.folder, closest._replace(version=version), jars, resolved / LOCK)
 
 
-def _open_with(name: str, subject: child.Child, closest: releases.Release) -> TestedSubject:
-    """Find the variants of the jars that one driver runs.
+def lift_repaired(subject: child.Child) -> FittedSubject:
+    """Return a release with changed classes, without the waivers of the findings that the classes repair.
+
+    The findings stay declared, so that a run can name them. If this fails, the subject is closed.
 
     Raises:
-        BrokenAdapter: it does not fit them.
+        BrokenSubject: a case breaks the subject.
     """
     try:
-        fitted = fit_variants(subject)
+        repaired = finding_cases.find_repaired(subject)
+        lifted = lift_waivers(subject, repaired).declaration if repaired else subject.declaration
     except BaseException:
         subject.close()
         raise
-    _print(f"{name} runs with the driver of {closest}; variants: {describe_variants(fitted.declaration)}")
-    return fitted
+    if repaired:
+        _print(f"{subject.name} is repaired by these classes and must follow the specification: {', '.join(repaired)}")
+    return FittedSubject(subject, dataclasses.replace(lifted, findings=subject.declaration.findings))
+
+
+def closest_release(name: str) -> releases.Release:
+    """Return the pinned release of a name, or the closest one of an unpinned version or the path of a jar.
+
+    Raises:
+        UsageError: the version cannot be read, or the jar is of no known kind.
+    """
+    released = identify_jar(Path(name)) if name.endswith(".jar") else name
+    return releases.find_release(released) or releases.closest_releases(released)[0]
+
+
+def jar_under_test(name: str) -> Path:
+    """Return the jar of classes under test of a version without a folder.
+
+    Raises:
+        UsageError: the version cannot be read.
+        MissingPrerequisite: Maven does not serve it.
+    """
+    return resolve_jars(name, closest_release(name)).tested_jar
+
+
+def _print_fit(name: str, declaration: Declaration, closest: releases.Release, built: driver.Driver) -> None:
+    """Print the jars that are not pinned, the driver and the variants."""
+    if built.lock != closest.lock:
+        _print(f"{name} is not pinned; its jars are\n{built.lock.read_text('utf-8').rstrip()}")
+    _print(f"{name} runs with the driver of {closest}; variants: {describe_variants(declaration)}")
+
+
+def serve(fitted: FittedSubject) -> int:
+    """Speak the protocol on stdin and stdout for a driver's process, and declare the variants that were found.
+
+    Raises:
+        BrokenSubject: the process ends or gives no answer.
+    """
+    declaration = fitted.declaration
+    name = declaration.system.name
+    answer = dict(fitted.process.start_answer)
+    declared = {"variants": variants_to_json(declaration.base_config()), "findings": declaration.findings}
+    answer["systems"] = {name: {**answer["systems"][name], **declared}}
+
+    def play(request: dict[str, Any]) -> str:
+        fitted.process.send(server.encode_line(request))
+        return server.encode_line(fitted.process.receive())
+
+    try:
+        return server.serve_lines(lambda: answer, play)
+    finally:
+        fitted.close()
 
 
 def describe_variants(declaration: Declaration) -> str:
     """Return the variants that differ from the default behaviour, for a message."""
-    default = declaration.system.model.variants()
-    variants = declaration.variants or default
-    names = [each.name for each in dataclasses.fields(variants)]
-    other = [name for name in names if getattr(variants, name) != getattr(default, name)]
-    return ", ".join(f"{name}={getattr(variants, name).value}" for name in other) or "none, the default behaviour"
+    other = variants_to_json(declaration.base_config())
+    return ", ".join(f"{name}={value}" for name, value in other.items()) or "none, the default behaviour"
 
 
-def fit_variants(subject: TestedSubject) -> NarrowedSubject:
+def fit_variants(subject: child.Child) -> FittedSubject:
     """Return the subject with the variants under which most of its answers to the cases of findings are right.
 
-    Variants that the cases do not decide stay as the subject declares them.
+    Variants that the cases do not decide stay as the subject declares them. If this fails, the subject is closed.
+
+    Raises:
+        BrokenSubject: a case breaks the subject.
+    """
+    try:
+        return FittedSubject(subject, find_variants(subject))
+    except BaseException:
+        subject.close()
+        raise
+
+
+def find_variants(subject: TestedSubject) -> Declaration:
+    """Return what the subject declares, with the variants under which most of its answers are right.
 
     Raises:
         BrokenSubject: a case breaks the subject.
@@ -189,7 +260,7 @@ def fit_variants(subject: TestedSubject) -> NarrowedSubject:
     played = list(_play_deciding_cases(subject))
     variants: Any = declaration.variants or declaration.system.model.variants()
     right = _count_right(played, variants, declaration)
-    for name, value in _other_values(variants):
+    for name, value in finding_cases.other_values(variants):
         changed = dataclasses.replace(variants, **{name: value})
         count = _count_right(played, changed, declaration)
         if count > right:
@@ -197,19 +268,11 @@ def fit_variants(subject: TestedSubject) -> NarrowedSubject:
     default = declaration.system.model.variants()
     off = {f"variants.{each.name}" for each in dataclasses.fields(default) if _is_same(variants, default, each.name)}
     findings = {waiver: behind for waiver, behind in declaration.findings.items() if waiver not in off}
-    return NarrowedSubject(subject, dataclasses.replace(declaration, variants=variants, findings=findings))
+    return dataclasses.replace(declaration, variants=variants, findings=findings)
 
 
 def _is_same(one: Any, other: Any, name: str) -> bool:
     return bool(getattr(one, name) == getattr(other, name))
-
-
-def _other_values(variants: Any) -> Iterator[tuple[str, enum.Enum]]:
-    """Yield every variant with each value that is not its present one."""
-    kinds: dict[str, Any] = typing.get_type_hints(type(variants))
-    for name, kind in kinds.items():
-        values: list[enum.Enum] = list(kind) if isinstance(kind, enum.EnumMeta) else []
-        yield from ((name, value) for value in values if value != getattr(variants, name))
 
 
 def _play_deciding_cases(subject: TestedSubject) -> Iterator[tuple[Case, Answer]]:

@@ -18,6 +18,7 @@ import keyword
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import IO, Any, ClassVar, Protocol, final
 
 from entrycache_protocol import codec, errors, subject
@@ -135,12 +136,13 @@ def answer_request(answerer: Answerer, request: dict[str, Any]) -> str:
     """Return the line that answers a `run` or a `history`."""
     answered = (answer_run if request["cmd"] == "run" else answer_history)(answerer, request)
     try:
-        return _encode_line(answered)
+        return encode_line(answered)
     except (TypeError, ValueError) as error:
-        return _encode_line(_errored(request, _first_unencodable(answered.get("outcomes", [])), error))
+        return encode_line(_errored(request, _first_unencodable(answered.get("outcomes", [])), error))
 
 
-def _encode_line(value: dict[str, Any]) -> str:
+def encode_line(value: dict[str, Any]) -> str:
+    """Return a message as one line of JSON."""
     return json.dumps(value, separators=(",", ":")) + "\n"
 
 
@@ -156,6 +158,17 @@ def _first_unencodable(outcomes: list[Any]) -> int | None:
 
 def serve_requests(answerer: Answerer, source: IO[str] | None = None, sink: IO[str] | None = None) -> int:
     """Answer requests, by default those on stdin, until `stop` or the end of input, and return the exit code."""
+    play = partial(answer_request, answerer)
+    return serve_lines(lambda: answerer.start_answer, play, source, sink)
+
+
+def serve_lines(
+    start: Callable[[], dict[str, Any]],
+    play: Callable[[dict[str, Any]], str],
+    source: IO[str] | None = None,
+    sink: IO[str] | None = None,
+) -> int:
+    """Answer `start` with the result of one function and every other request with the line that `play` returns."""
     sink = sink or sys.stdout
     for line in source or sys.stdin:
         try:
@@ -170,9 +183,9 @@ def serve_requests(answerer: Answerer, source: IO[str] | None = None, sink: IO[s
             if request.get("version") != 1:
                 print(f"serve: version {request.get('version')!r} is not known, expected 1", file=sys.stderr)
                 return 2
-            reply = _encode_line(answerer.start_answer)
+            reply = encode_line(start())
         elif command in {"run", "history"}:
-            reply = answer_request(answerer, request)
+            reply = play(request)
         else:
             print(f"serve: unknown command {command!r}, expected start, run, history or stop", file=sys.stderr)
             return 2

@@ -46,3 +46,14 @@ def test_a_failure_that_only_a_variant_demands_names_the_option(tmp_path: Path) 
     assert all(f"--unmask {FINDING}" in failure.hint for failure in report.failures)
     assert conform(lift_waivers(repaired, [FINDING]), options).verdict is Verdict.CONFORMS
     assert conform(Release(DEFECT), options).verdict is Verdict.CONFORMS
+
+
+def test_a_failure_that_a_variant_explains_names_it(tmp_path: Path) -> None:
+    changed = NarrowedSubject(
+        release := Release(DEFECT), replace(release.declaration, variants=Variants(), findings={})
+    )
+    report = conform(changed, Options(("cache",), Profile(200, 0, 0), 0, 0.0, tmp_path))
+    assert report.verdict is Verdict.VIOLATES
+    assert {failure.hint for failure in report.failures} == {
+        "the subject answers as the variant flushed_tombstone=any-write does, which it does not declare"
+    }

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
+import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
+from typing import cast
 
 import pytest
+from click.testing import CliRunner
 
-from entrycache_conformance import resolve, unpinned
+from entrycache_cli.main import main
+from entrycache_conformance import replay, resolve, unpinned
+from entrycache_conformance.finding_cases import findings_folder
 from entrycache_conformance.java import driver, releases
+from entrycache_conformance.subjects import child
 from entrycache_evidence.kafka_streams.runs import RELEASED
-from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from entrycache_protocol.errors import MissingPrerequisite, UsageError, Verdict
 from entrycache_reference.kafka_streams import Variants
 from tests.conformance.kafka_streams.test_variants import following
+from tests.findings.test_repaired import DEFECT, Release
 
 SUBJECT = "kafka-streams:4.3.1"
 NAMES = {name: str(value.value) for name, value in dataclasses.asdict(RELEASED).items()}
@@ -43,8 +54,8 @@ def test_what_is_no_version_is_one_clear_line() -> None:
 )
 @pytest.mark.parametrize("declared", [{}, NAMES], ids=["none", "those-of-the-releases"])
 def test_the_variants_are_found_whatever_the_driver_declares(follows: Variants, declared: dict[str, str]) -> None:
-    fitted = unpinned.fit_variants(following(follows, **declared))
-    assert (fitted.declaration.variants or Variants()) == follows
+    declaration = unpinned.find_variants(following(follows, **declared))
+    assert (declaration.variants or Variants()) == follows
 
 
 def _write_jar(path: Path, *names: str, properties: str = "") -> Path:
@@ -68,14 +79,18 @@ def test_a_jar_is_identified_by_its_classes_and_version(tmp_path: Path) -> None:
         unpinned.identify_jar(_write_jar(tmp_path / "other.jar", "a/B.class"))
 
 
-def test_the_jar_of_a_path_runs_with_the_driver_of_its_version(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    jar = tmp_path / "kafka-streams-4.3.1.jar"
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of a released jar, as a local build would be."""
+    copy = tmp_path_factory.mktemp("build") / "kafka-streams-4.3.1.jar"
     try:
-        shutil.copy(driver.jar_under_test(SUBJECT), jar)
+        shutil.copy(driver.jar_under_test(SUBJECT), copy)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
+    return copy
+
+
+def test_the_jar_of_a_path_runs_with_the_driver_of_its_version(jar: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subject = resolve.resolve_subject(resolve.SubjectChoice(str(jar)))
     try:
         assert subject.declaration.variants == RELEASED
@@ -86,7 +101,56 @@ def test_the_jar_of_a_path_runs_with_the_driver_of_its_version(
     assert f"{jar} runs with the driver of kafka-streams 4.3.1; variants: undelivered_eviction=lost, " in line
 
 
-def test_maven_resolves_another_version_and_its_lock_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_serve_speaks_the_protocol_for_a_jar_and_declares_its_variants(jar: Path) -> None:
+    served = child.Child([sys.executable, "-m", "entrycache_cli", "serve", str(jar)], timeout_seconds=60)
+    try:
+        assert served.declaration.variants == RELEASED
+        assert replay.smoke_verdict(replay.run_smoke_cases(served)) is Verdict.CONFORMS
+    finally:
+        served.close()
+    calls = subprocess.run(
+        [sys.executable, "-m", "entrycache_cli", "serve", str(jar), "--calls"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert re.search(r"^get +ThreadCache\.get$", calls.stdout, re.MULTILINE)
+
+
+def test_a_campaign_plays_a_jar_and_records_its_checksum(jar: Path) -> None:
+    done = CliRunner().invoke(main, ["campaign", str(jar), "--cases", "2", "--steps", "50", "--json"])
+    assert done.exit_code == 0, done.output
+    (subject,) = json.loads(done.stdout)["subjects"]
+    assert subject["artifact"] == {"jar": jar.name, "sha256": hashlib.sha256(jar.read_bytes()).hexdigest()}
+    assert subject["variants"]["undelivered_eviction"] == "lost"
+
+
+@pytest.mark.parametrize("workload", ["promises", "containers"])
+def test_a_campaign_with_its_own_program_asks_for_a_pinned_release(jar: Path, workload: str) -> None:
+    done = CliRunner().invoke(main, ["campaign", str(jar), "--workload", workload])
+    assert done.exit_code == 2
+    assert re.search(r"are not played; give a pinned release such as \S+$", done.stderr.strip())
+
+
+@pytest.mark.parametrize("name", ["the jar", "kafka-streams:4.1.2"])
+def test_a_java_test_is_printed_for_versions_without_a_folder(jar: Path, name: str) -> None:
+    case = findings_folder() / "kafka-older-value-written-last" / "case.json"
+    name = str(jar) if name == "the jar" else name
+    done = CliRunner().invoke(main, ["replay", str(case), name, "--as", "java"])
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.startswith("package org.apache.kafka.streams.state.internals;")
+    assert f"put the classes of {name} there" in done.stderr
+
+
+@pytest.mark.parametrize(("own", "repaired"), [(Variants(), True), (DEFECT, False)])
+def test_changed_classes_that_repair_a_finding_are_held_to_the_specification(own: Variants, repaired: bool) -> None:
+    subject = Release(own)
+    lifted = unpinned.lift_repaired(cast(child.Child, subject)).declaration
+    assert lifted.variants == (Variants() if repaired else DEFECT)
+    assert lifted.findings == subject.declaration.findings
+
+
+def test_maven_resolves_another_version_and_locks_it() -> None:
     oldest, newer, *_ = releases.releases("kafka-streams")
     try:
         driver.build_driver(oldest), driver.build_driver(newer)
@@ -95,5 +159,4 @@ def test_maven_resolves_another_version_and_its_lock_is_printed(capsys: pytest.C
     built = unpinned.resolve_jars(newer.subject, oldest)
     assert built.tested_jar.name == newer.tested_jar
     digest = next(line.split()[0] for line in newer.lock.read_text("utf-8").splitlines() if newer.tested_jar in line)
-    assert f"{newer.subject} is not pinned; its jars are\n" in (text := capsys.readouterr().err)
-    assert f"{digest}  {newer.tested_jar}\n" in text
+    assert f"{digest}  {newer.tested_jar}\n" in built.lock.read_text("utf-8")

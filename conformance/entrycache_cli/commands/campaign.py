@@ -13,12 +13,17 @@ import click
 
 from entrycache_cli.commands.options import SecondsRange, exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
-from entrycache_conformance.campaign.run import PROGRAMS, CampaignPlan, load_program, open_subject, run_campaign
-from entrycache_conformance.java.releases import find_release
-from entrycache_conformance.subjects.child import Child
+from entrycache_conformance import resolve, unpinned
+from entrycache_conformance.campaign.run import (
+    PROGRAMS,
+    CampaignPlan,
+    CampaignSubject,
+    load_program,
+    open_subject,
+    run_campaign,
+)
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors, files
-from entrycache_protocol.subject import InProcessSubject
 
 PROGRESS_STEPS: Final = 1_000_000
 """The number of judged steps between two lines of progress on stderr."""
@@ -112,7 +117,7 @@ def command(
         _report_record(record, program.kept(record), out, as_json)
         return 1 if record["differences"] else 0
     plan = CampaignPlan(workload, seed, steps, cases, cpu_seconds, differences, failures)
-    opened: list[Child | InProcessSubject] = []
+    opened: list[CampaignSubject] = []
     try:
         wanted = system or _system(subjects)
         for name in subjects:
@@ -133,8 +138,8 @@ def command(
 
 def _system(subjects: tuple[str, ...]) -> str:
     """Return the system of the first released jar among the subjects, or the first system there is."""
-    releases = (find_release(name) for name in subjects)
-    return next((release.family.system for release in releases if release is not None), next(iter(SYSTEMS)))
+    released = (name for name in subjects if resolve.is_released(name) or resolve.is_jar(name))
+    return next((unpinned.closest_release(name).family.system for name in released), next(iter(SYSTEMS)))
 
 
 def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:

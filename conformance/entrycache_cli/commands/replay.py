@@ -15,9 +15,8 @@ import click
 
 from entrycache_cli.commands import exit_codes, options
 from entrycache_cli.report import content, run_text, terminal
-from entrycache_conformance import histories, judge, replay, resolve
+from entrycache_conformance import histories, judge, replay, resolve, unpinned
 from entrycache_conformance.failure import build_history_table
-from entrycache_conformance.java import driver, releases
 from entrycache_conformance.java.program import render_java_test
 from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_evidence.core.rule_registry import load_linked_rules
@@ -165,15 +164,17 @@ def _require_java_subject(choice: resolve.SubjectChoice, case: Case) -> None:
     """Refuse a subject that a Java program does not test. For a released jar, say where the program takes it from."""
     if choice.name is None and choice.command is None and choice.classpath is None:
         return
-    if choice.command is not None or choice.classpath is not None or not driver.is_released(choice.name or ""):
+    name = choice.name or ""
+    is_given = resolve.is_released(name) or resolve.is_jar(name)
+    if choice.command is not None or choice.classpath is not None or not is_given:
         raise errors.UsageError(
             f"--as java tests the released classes of its class path, not {choice.typed()}; "
             "leave the subject out, or use --as pytest, go or rust"
         )
-    release = releases.require_release(choice.name or "")
-    if release.family.system != case.system.name:
-        raise errors.UsageError(f"the case is about {case.system.name}, {choice.name} offers {release.family.system}")
-    exit_codes.print_error(f"the program tests its class path; put the classes of {choice.name} there")
+    offered = unpinned.closest_release(name).family.system
+    if offered != case.system.name:
+        raise errors.UsageError(f"the case is about {case.system.name}, {name} offers {offered}")
+    exit_codes.print_error(f"the program tests its class path; put the classes of {name} there")
 
 
 def _start_command(choice: resolve.SubjectChoice) -> list[str]:

@@ -97,7 +97,8 @@ def run_promise_campaign(names: Sequence[str], seed: int, worlds: int, longest: 
 def _run_on_subject(name: str, seed: int, worlds: int, longest: int) -> dict[str, Any]:
     """Return the record of one subject."""
     if name not in {release.subject for release in releases(FAMILY)}:
-        raise UsageError(f"the promises of {name} are not played; give jars such as {newest_release(FAMILY).subject}")
+        example = newest_release(FAMILY).subject
+        raise UsageError(f"the promises of {name} are not played; give a pinned release such as {example}")
     results = run_program(build_program(name, MODULE), seed, worlds, longest)
     findings = {one for cell in results["cells"] for broken in cell["broken"].values() for one in broken["findings"]}
     return {

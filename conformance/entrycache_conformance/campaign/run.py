@@ -18,10 +18,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import entrycache_fast
-from entrycache_conformance import generate, resolve
+from entrycache_conformance import generate, resolve, unpinned
 from entrycache_conformance.java import driver, releases
 from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_conformance.subjects.child import Child
@@ -36,14 +36,20 @@ SILENCE_SECONDS: Final = 120
 """The time after which a silent child is ended, and the campaign with it."""
 
 
-def open_subject(name: str, system: str | None = None) -> Child | InProcessSubject:
-    """Open the subject of that name, one of ours or a released jar. `system` says which of ours is meant.
+CampaignSubject: TypeAlias = Child | unpinned.FittedSubject | InProcessSubject
+"""A subject of a campaign: ours, a released jar, or jars whose variants were found."""
+
+
+def open_subject(name: str, system: str | None = None) -> CampaignSubject:
+    """Open the subject of that name, one of ours, a released jar or a jar. `system` says which of ours is meant.
 
     Raises:
         UsageError: there is no such subject.
     """
-    if driver.is_released(name):
-        return Child(driver.released_command(name), timeout_seconds=SILENCE_SECONDS, name=name, prerequisites=True)
+    if resolve.is_released(name) or resolve.is_jar(name):
+        released = resolve.resolve_subject(resolve.SubjectChoice(name, timeout_seconds=SILENCE_SECONDS))
+        assert isinstance(released, Child | unpinned.FittedSubject)
+        return released
     subject = resolve.open_in_process(name, system)
     if subject is None:
         raise errors.UsageError(
@@ -55,13 +61,18 @@ def open_subject(name: str, system: str | None = None) -> Child | InProcessSubje
 
 def artifact_of(name: str) -> dict[str, str]:
     """Return what a subject was played from, with its checksum: its jar, or our package."""
-    if driver.is_released(name):
-        jar = driver.jar_under_test(name)
+    jar = None
+    if resolve.is_jar(name):
+        jar = Path(name)
+    elif resolve.is_released(name):
+        pinned = releases.find_release(name) is not None
+        jar = driver.jar_under_test(name) if pinned else unpinned.jar_under_test(name)
+    if jar is not None:
         return {"jar": jar.name, "sha256": hashlib.sha256(jar.read_bytes()).hexdigest()}
     return {"package": "entrycache_fast", "sha256": sources_digest(entrycache_fast.__path__[0])}
 
 
-def common_declaration(subjects: Sequence[Child | InProcessSubject]) -> Declaration:
+def common_declaration(subjects: Sequence[CampaignSubject]) -> Declaration:
     """Return what all subjects take: their common operations and settings, under the narrowest of their limits.
 
     Raises:
@@ -102,20 +113,33 @@ class Run(NamedTuple):
     expected_json: list[Any]
 
 
-def send_run(subject: Child | InProcessSubject, run: Run) -> None:
+def send_run(subject: CampaignSubject, run: Run) -> None:
     """Start a run; a subject of this process plays it when its answer is read."""
-    if isinstance(subject, Child):
-        subject.send(run.line)
+    process = _process(subject)
+    if process is not None:
+        process.send(run.line)
 
 
-def has_same_answers(subject: Child | InProcessSubject, run: Run) -> bool:
+def _process(subject: CampaignSubject) -> Child | None:
+    """Return the process of a subject that has one."""
+    return (
+        subject.process
+        if isinstance(subject, unpinned.FittedSubject)
+        else subject
+        if isinstance(subject, Child)
+        else None
+    )
+
+
+def has_same_answers(subject: CampaignSubject, run: Run) -> bool:
     """Return whether the subject answers the oldest sent run as the reference does, typed or as JSON.
 
     Raises:
         BrokenSubject: a child ended, was silent, or answered no JSON.
     """
-    if isinstance(subject, Child):
-        answer = subject.receive()
+    process = _process(subject)
+    if process is not None:
+        answer = process.receive()
         return are_same_outcomes(run.expected_json, answer.get("outcomes")) and not answer.get("leaked")
     played = subject.play([run.case])[0]
     return isinstance(played, RunResult) and played.outcomes == run.expected and not played.leaked
@@ -291,7 +315,7 @@ class Campaign(NamedTuple):
 
 
 def run_campaign(
-    subjects: Sequence[Child | InProcessSubject], plan: CampaignPlan, notify: Callable[[int, int], None]
+    subjects: Sequence[CampaignSubject], plan: CampaignPlan, notify: Callable[[int, int], None]
 ) -> Campaign:
     """Play a campaign. `notify` is called with the numbers of cases and of judged steps so far.
 
@@ -366,7 +390,7 @@ def _require_workload(declaration: Declaration, plan: CampaignPlan) -> Any:
 
 
 def _compare_answers(
-    subjects: Sequence[Child | InProcessSubject], sent: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
+    subjects: Sequence[CampaignSubject], sent: _SentCase, plan: CampaignPlan, tally: _CampaignCounts
 ) -> None:
     """Wait for the answers to a run, and keep what differs."""
     steps = len(sent.run.case.steps)
@@ -383,7 +407,7 @@ def _compare_answers(
 
 def _campaign_record(
     declaration: Declaration,
-    subjects: Sequence[Child | InProcessSubject],
+    subjects: Sequence[CampaignSubject],
     plan: CampaignPlan,
     tally: _CampaignCounts,
     seconds: float,
@@ -412,7 +436,7 @@ def _campaign_record(
     }
 
 
-def _subject_record(subject: Child | InProcessSubject, steps: int) -> dict[str, Any]:
+def _subject_record(subject: CampaignSubject, steps: int) -> dict[str, Any]:
     declaration = subject.declaration
     defaults = type(declaration.limits)()
     return {

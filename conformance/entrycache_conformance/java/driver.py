@@ -29,6 +29,8 @@ class Driver(NamedTuple):
     release: releases.Release
     jars: tuple[Path, ...]
     """The pinned class path, without the driver's own jars."""
+    lock: Path
+    """The file that pins them."""
 
     @property
     def agent(self) -> Path:
@@ -83,7 +85,7 @@ def build_driver(release: releases.Release) -> Driver:
             f"(cd {own}/target/lib && sha256sum *.jar) > {own}/{release.lock.name}"
         )
     folder = build.build_part(driver_part(release))
-    return Driver(folder, release, verify_jars(folder))
+    return Driver(folder, release, verify_jars(folder), release.lock)
 
 
 def missing_prerequisite(release: releases.Release) -> str:

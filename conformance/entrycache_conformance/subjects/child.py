@@ -87,7 +87,7 @@ class Child(TestedSubject):
         on_stderr: StderrListener | None = None,
         start_seconds: float = 0.0,
     ) -> None:
-        self._argv = tuple(argv)
+        self.argv = tuple(argv)
         self._given_name = name
         self._on_stderr = on_stderr
         self._start_seconds = max(timeout_seconds, start_seconds)
@@ -106,9 +106,7 @@ class Child(TestedSubject):
             raise
         known = self._declaration.implementation
         version = f" {known['version']}" if known.get("version") else ""
-        self._name = self._given_name or shorten(
-            escape_unprintable(f"{known.get('name', self._argv[0])}{version}"), 100
-        )
+        self._name = self._given_name or shorten(escape_unprintable(f"{known.get('name', self.argv[0])}{version}"), 100)
 
     @property
     def name(self) -> str:
@@ -131,7 +129,7 @@ class Child(TestedSubject):
             self._run_seconds, self._patient = before
 
     def _start(self) -> Declaration:
-        self._process = ChildProcess(self._argv, self._on_stderr)
+        self._process = ChildProcess(self.argv, self._on_stderr)
         self.runs.begin()
         self._unanswered = 0
         self._process.send(START)
