@@ -24,7 +24,7 @@ conform: environment ## conformance of our caches and, with Maven, of a released
 test: environment ## everything that a pull request must pass
 	@$(MAKE) -j 2 static rules
 	@$(MAKE) unit
-	@$(BIN)/python -m entrycache_dev.demo --profile ci --others dev --strict
+	@$(BIN)/python -m entrycache_dev.demo --short --strict
 
 # `long` holds all that `findings` runs.
 test-all: test long ## all of `make test`, the tests that take longer, and every change of the mutation matrix

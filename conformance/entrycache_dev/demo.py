@@ -27,6 +27,8 @@ from entrycache_conformance import generate, judge
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.subjects import processes
 from entrycache_conformance.systems import SYSTEMS, reference
+from entrycache_dev.changed_systems import find_touched_systems, list_changed_files
+from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_protocol import case, files
 from entrycache_protocol.system import AnySystem
 from entrycache_spark.common.system import AUDITED, DemoTrace
@@ -157,9 +159,14 @@ def all_conform(verdicts: dict[str, str]) -> bool:
     )
 
 
-def demo_subjects(system: AnySystem, strict: bool) -> dict[str, bool]:
-    """Return the subjects of a system, each with whether it stands for the others; a strict run takes all releases."""
+def demo_subjects(system: AnySystem, strict: bool, short: bool = False) -> dict[str, bool]:
+    """Return the subjects of a system, each with whether it stands for the others.
+
+    A strict run takes all releases, a short run the newest release alone.
+    """
     known = () if system.jvm is None else releases(system.jvm.name)
+    if short and known:
+        return {known[-1].subject: True}
     released = {release.subject: release.in_demo for release in known if strict or release.in_demo}
     own = {reference.REFERENCE_NAME: False} if system.fast is None else {reference.REFERENCE_NAME: False, FAST: True}
     return {**own, **released}
@@ -194,15 +201,20 @@ def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, st
             demo.part(what, "audit", str(trace), "--backend", backend, "--out", str(out), engine=backend)
 
 
-def request_parts(demo: Demo, folder: Path, profile: str, others: str | None, strict: bool) -> None:
-    """Ask for every part."""
+def request_parts(
+    demo: Demo, folder: Path, profile: str, others: str | None, strict: bool, short: bool = False
+) -> None:
+    """Ask for every part; of the proofs, a short run asks for those of the systems that the change touches."""
     for name, system in SYSTEMS.items():
-        for subject, stands_for_others in demo_subjects(system, strict).items():
+        for subject, stands_for_others in demo_subjects(system, strict, short).items():
             what, own = f"conform {subject} ({name})", profile if stands_for_others else others or profile
             demo.part(what, "conform", subject, "--system", name, "--profile", own)
     for name, parts in AUDITED.items():
-        audit_trace(demo, folder / name, name, parts.demo_trace, strict)
-    demo.part("prove", "prove", "--profile", "long" if strict and others is None else "ci")
+        audit_trace(demo, folder / name, name, parts.demo_trace, strict and not short)
+    touched = find_touched_systems(list_changed_files()) if short else list(SYSTEM_EVIDENCE)
+    if touched:
+        proofs = "long" if strict and not short and others is None else "ci"
+        demo.part("prove", "prove", "--profile", proofs, *(part for name in touched for part in ("--system", name)))
 
 
 def write_results(stream: list[dict[str, Any]], folder: Path) -> None:
@@ -222,12 +234,13 @@ def write_results(stream: list[dict[str, Any]], folder: Path) -> None:
     help="Write results.jsonl and results.html there, with each rule and level.",
 )
 @click.option("--strict", is_flag=True, help="A missing tool is a failure; without --others, proofs go further.")
-def main(profile: str, others: str | None, out: Path | None, strict: bool) -> None:
+@click.option("--short", is_flag=True, help="The newest releases, and the proofs of the systems that a change touches.")
+def main(profile: str, others: str | None, out: Path | None, strict: bool, short: bool) -> None:
     """Run every part once and print one table of at most 40 lines; the files of --out hold the verdict of each rule."""
     demo = Demo()
     try:
         with files.scratch_folder() as folder, demo:
-            request_parts(demo, folder, profile, others, strict)
+            request_parts(demo, folder, profile, others, strict, short)
             demo.finish()
     finally:
         terminal.make_console().print(results.summary_table(demo.results))

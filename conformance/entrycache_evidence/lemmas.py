@@ -3,7 +3,7 @@
 The module imports z3, so `prove` imports it only if z3 is installed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import Final
 
@@ -11,9 +11,14 @@ from entrycache_evidence.core import results, scheduler
 from entrycache_evidence.induction.lemma import Lemma, prove_lemma
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 
-LEMMAS: Final[tuple[Lemma, ...]] = tuple(
-    lemma for entry in SYSTEM_EVIDENCE.values() for module in entry.lemmas for lemma in import_module(module).LEMMAS
-)
+
+def list_lemmas(systems: Collection[str] = SYSTEM_EVIDENCE.keys()) -> tuple[Lemma, ...]:
+    """Return the lemmas of these systems, system by system."""
+    modules = [module for name, entry in SYSTEM_EVIDENCE.items() if name in systems for module in entry.lemmas]
+    return tuple(lemma for module in modules for lemma in import_module(module).LEMMAS)
+
+
+LEMMAS: Final = list_lemmas()
 """All lemmas, system by system."""
 
 

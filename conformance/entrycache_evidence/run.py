@@ -8,7 +8,7 @@ run that is stopped returns what its finished parts obtained.
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
@@ -61,8 +61,8 @@ def _progress() -> Iterator[results.Progress]:
         yield lambda what, done, of: status.update(f"{what}: {done} of {of}")
 
 
-def prove(profile: str) -> results.Proof:
-    """Obtain the evidence that one of the `PROFILES` asks for.
+def prove(profile: str, systems: Collection[str] = SYSTEM_EVIDENCE.keys()) -> results.Proof:
+    """Obtain the evidence that one of the `PROFILES` asks for, about these systems.
 
     Raises:
         MissingPrerequisite: neither of the packages is there.
@@ -84,7 +84,7 @@ def prove(profile: str) -> results.Proof:
             skipped.append((TLC, str(error)))
     over: dict[str, Part] = {}
     with _progress() as progress:
-        parts = dict(_parts(profile, (*absent, *left_out)))
+        parts = dict(_parts(profile, (*absent, *left_out), systems))
         order = sorted(parts, key=lambda what: what == Z3)
 
         def partial_result() -> results.Proof:
@@ -111,17 +111,19 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
     )
 
 
-def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, scheduler.Work[Part]]]:
+def _parts(profile: str, absent: Sequence[str], systems: Collection[str]) -> Iterator[tuple[str, scheduler.Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
     scaled = SCALED_CASES_IN_CI if profile == PROFILES[0] else SCALED
-    for name, entry in SYSTEM_EVIDENCE.items():
+    about = {name: entry for name, entry in SYSTEM_EVIDENCE.items() if name in systems}
+    for name, entry in about.items():
         if entry.contracts is not None and "crosshair" not in absent:
             contracts = importlib.import_module(entry.contracts)
             selected = {"ci": contracts.CI, "long": contracts.LONG, "nightly": contracts.NIGHTLY}[profile]
             yield f"the contracts of {name}", contracts.confirm(contracts.plan(selected))
     if Z3 not in absent:
-        yield Z3, importlib.import_module("entrycache_evidence.lemmas").prove_lemmas()
-    for name, entry in SYSTEM_EVIDENCE.items():
+        lemmas = importlib.import_module("entrycache_evidence.lemmas")
+        yield Z3, lemmas.prove_lemmas(lemmas.list_lemmas(about))
+    for name, entry in about.items():
         yield f"the vocabulary of {name}", scheduler.single_call("vocabulary", partial(_check_vocabulary, name))
         yield f"the numbers of {name}", scheduler.single_call("numbers", partial(_check_numbers, name))
         stress: dict[str, Runs] = {**RUNS, SCALED_CASES: partial(generate_scaled_cases, number=scaled)}
@@ -132,8 +134,8 @@ def _parts(profile: str, absent: Sequence[str]) -> Iterator[tuple[str, scheduler
             f"the bounded models of {name}",
             model_evidence.exhaust(entry.models_of(profile), whole=profile != PROFILES[0]),
         )
-    yield "refinement", refine_all(list_refinements(profile))
-    for name, entry in SYSTEM_EVIDENCE.items():
+    yield "refinement", refine_all(list_refinements(profile, about))
+    for name, entry in about.items():
         if entry.second is not None and TLC not in absent:
             second = importlib.import_module(entry.second).SECOND
             yield f"the second model of {name}", evidence.obtain_models(second)

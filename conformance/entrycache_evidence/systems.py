@@ -4,7 +4,7 @@
 named by strings and imported only when `prove` needs them. A system without proofs need not be listed.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.kafka_streams import bounded_models as kafka_streams
@@ -124,9 +124,11 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
 }
 
 
-def list_refinements(profile: str) -> tuple[refinement.RefinementTask, ...]:
+def list_refinements(
+    profile: str, systems: Collection[str] = SYSTEM_EVIDENCE.keys()
+) -> tuple[refinement.RefinementTask, ...]:
     """Return the refinements of a profile; those of a pull request are limited to `QUICK_STEPS`."""
-    every = [task for evidence in SYSTEM_EVIDENCE.values() for task in evidence.refined]
+    every = [task for name, evidence in SYSTEM_EVIDENCE.items() if name in systems for task in evidence.refined]
     if profile != PROFILES[0]:
         return tuple(every)
     return tuple(task._replace(scope=checker.limit_depth(task.scope, QUICK_STEPS)) for task in every if task.is_quick)

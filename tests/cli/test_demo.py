@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_conformance.java.releases import newest_release
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_dev import demo
 from entrycache_dev.demo import CommandResult, Demo, request_parts
@@ -111,3 +112,24 @@ def test_a_release_may_violate_only_what_it_is_known_to_violate(
     parts.part("jar", "conform")
     parts.finish()
     assert parts.worst == worst
+
+
+@pytest.mark.parametrize(("touched", "proofs"), [(["kafka-streams"], 1), ([], 0)])
+def test_a_short_run_takes_the_newest_release_and_proves_what_the_change_touches(
+    touched: list[str], proofs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands: list[tuple[str, ...]] = []
+
+    def run(*arguments: str) -> CommandResult:
+        commands.append(arguments)
+        return CommandResult(4, None, "entrycache: not here")
+
+    monkeypatch.setattr(demo, "run_command", run)
+    monkeypatch.setattr(demo, "find_touched_systems", lambda paths: touched)
+    parts = Demo()
+    request_parts(parts, tmp_path, "dev", None, True, short=True)
+    parts.finish()
+    families = [system.jvm.name for system in SYSTEMS.values() if system.jvm is not None]
+    assert [line[1] for line in commands if line[0] == "conform"] == [newest_release(name).subject for name in families]
+    proved = [line for line in commands if line[0] == "prove"]
+    assert proved == [("prove", "--profile", "ci", "--system", "kafka-streams", "--json")] * proofs

@@ -131,7 +131,7 @@ def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prove three lemmas in place of all."""
     module = importlib.import_module("entrycache_evidence.lemmas")
     prove, few = module.prove_lemmas, module.LEMMAS[:3]
-    monkeypatch.setattr(module, "prove_lemmas", lambda: prove(few))
+    monkeypatch.setattr(module, "prove_lemmas", lambda lemmas: prove(few))
 
 
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +192,30 @@ def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: p
     ]
     assert all("a process ended early" in line for line in result.failures)
     assert {item.grade for item in result.evidence} == {"proved"}
+
+
+def test_one_system_is_proved_by_its_own_parts_and_its_rules_alone_are_compared(
+    monkeypatch: pytest.MonkeyPatch, committed: Path
+) -> None:
+    refined: list[Sequence[RefinementTask]] = []
+    lemmas = importlib.import_module("entrycache_evidence.lemmas")
+    monkeypatch.setattr(lemmas, "prove_lemmas", lambda selected: nothing_about(selected, Rule.L_EVICT_1))
+    monkeypatch.setattr(run, "refine_all", lambda tasks: refined.append(tasks) or nothing())
+    monkeypatch.setattr(run.scheduler, "single_call", lambda what, call: nothing())
+    monkeypatch.setattr(model_evidence, "exhaust", lambda scopes, whole: nothing_about(scopes, None))
+    result = prove("ci", ["pulsar-legacy"])
+    assert (result.failures, result.skipped, refined) == ([], [], [()])
+    assert compare(result, {"L-EVICT-1"}) == []
+    assert [line.partition(":")[0] for line in compare(result)] == ["R-READ-1", "R-STATE-1"]
+
+
+def nothing_about(items: Sequence[Any], rule: Rule | None) -> Work[Any]:
+    """Return work that shows nothing, and check that its items are those of `pulsar-legacy`."""
+    if rule is None:
+        assert items == SYSTEM_EVIDENCE["pulsar-legacy"].ci
+    else:
+        assert {lemma.rule.value[0] for lemma in items} == {"L"}
+    return nothing()
 
 
 def test_progress_is_reported() -> None:

@@ -16,6 +16,7 @@ from rich.text import Text
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_protocol.errors import Interrupted, Verdict
+from entrycache_reference.rules import SYSTEM_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,19 +36,28 @@ PROOF_TOOLS: Final = "z3, CrossHair and our explicit-state model checker; at pro
     show_default=True,
     help="The cost bound: some minutes, a quarter of an hour, or the largest bounded models too.",
 )
+@click.option(
+    "--system",
+    "systems",
+    type=click.Choice(list(SYSTEM_NAMES)),
+    multiple=True,
+    help="Prove the rules of this system only; may be repeated.",
+)
 @json_option
 @exits_with_code
-def command(profile: str, as_json: bool) -> int:
+def command(profile: str, systems: tuple[str, ...], as_json: bool) -> int:
     """Prove the rules for the reference or check them in bounded models; print each line with its bounds.
 
     Exit 1: a proof fails, a seeded fault is not refuted, or there is less evidence than before. A run that is stopped
     prints the evidence of its finished parts.
     """
+    from entrycache_conformance.systems import SYSTEMS  # noqa: PLC0415 - slow to import
     from entrycache_evidence.core.results import compare  # noqa: PLC0415 - slow to import
     from entrycache_evidence.run import prove  # noqa: PLC0415 - slow to import
 
+    about = systems or SYSTEM_NAMES
     try:
-        result = prove(profile)
+        result = prove(profile, about)
     except Interrupted as stopped:
         if stopped.partial_result.evidence or stopped.partial_result.failures:
             _say(
@@ -58,7 +68,7 @@ def command(profile: str, as_json: bool) -> int:
                 as_json,
             )
         raise
-    problems = compare(result)
+    problems = compare(result, {rule.value for name in about for rule in SYSTEMS[name].laws.rules})
     _say(result, problems, Verdict.CONFORMS, profile, as_json)
     return 1 if problems else 4 if result.skipped and not result.evidence else 0
 

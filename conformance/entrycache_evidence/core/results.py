@@ -8,7 +8,7 @@ obligations than there, so that a loss of evidence fails a build; `write_evidenc
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -76,15 +76,18 @@ def locate_evidence() -> Path | None:
     return locate_baseline(EVIDENCE_FILE)
 
 
-def compare(proof: Proof) -> list[str]:
-    """Return the failures, and a line for each rule with a lower grade or fewer obligations than committed.
+ALL_RULES: Final = frozenset(rule.value for rule in Rule)
+
+
+def compare(proof: Proof, rules: Collection[str] = ALL_RULES) -> list[str]:
+    """Return the failures, and a line for each of these rules with a lower grade or fewer obligations than committed.
 
     A skipped or left-out part counts as unchanged. Without a committed file there is nothing to compare with.
     """
     held = read_baseline(locate_evidence())
     if held is None:
         return list(proof.failures)
-    committed = held["evidence"]
+    committed = [item for item in held["evidence"] if item["rule"] in rules]
     absent = {part for part, _ in proof.skipped} | set(proof.left_out)
     before = _strongest([(item["rule"], item["grade"]) for item in committed if PARTS[item["grade"]] not in absent])
     now = _strongest([(item.rule.value, item.grade) for item in proof.evidence])
