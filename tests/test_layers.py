@@ -96,6 +96,7 @@ def test_seeded_folders_that_import_each_other_are_detected(tmp_path: Path) -> N
     assert folder_pairs(imports(paths), paths) == ["entrycache_cli: commands and report"]
 
 
+@pytest.mark.long
 def test_the_numbers_of_the_house_are_printed() -> None:
     names = [number.name for number in house_numbers.size_numbers(OURS)]
     assert {"lines in all", "files of product Python", "imports that run up", "cycles of modules"} <= set(names)

@@ -54,6 +54,7 @@ def test_both_sides_play_the_same_mix() -> None:
     assert gets / 2 < mapping.hits <= gets
 
 
+@pytest.mark.long
 def test_rounds_are_interleaved_with_a_calibration_loop() -> None:
     calls: list[str] = []
 
@@ -67,6 +68,7 @@ def test_rounds_are_interleaved_with_a_calibration_loop() -> None:
     assert ratio(seconds, "a", "b") == 2.0
 
 
+@pytest.mark.long
 def test_small_measurements_have_targets_and_notes() -> None:
     pytest.importorskip("cachetools")
     measurements = [

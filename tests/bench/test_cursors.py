@@ -71,6 +71,7 @@ def test_tailing_cursors_stand_near_the_head_and_lockstep_ones_on_two_entries() 
         assert len(set(at)) <= 2
 
 
+@pytest.mark.long
 def test_every_pattern_is_measured() -> None:
     for pattern in PATTERNS:
         cost = measure_cost(1, "tailing", pattern, 5, 50)
@@ -84,6 +85,7 @@ def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> N
     assert [item.missed for item in measurements] == [True] * len(JUDGED_SIZES)
 
 
+@pytest.mark.long
 def test_the_released_container_plays_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
     try:

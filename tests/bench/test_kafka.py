@@ -40,6 +40,7 @@ def test_every_side_plays_the_same_mix_under_the_same_bound() -> None:
     assert puts - 100 <= dirty.handed <= puts + 100
 
 
+@pytest.mark.long
 def test_the_released_cache_agrees() -> None:
     try:
         with released_cache(newest_release("kafka-streams").version, MIX) as play:
@@ -58,6 +59,7 @@ def in_no_time(version: str, mix: StreamsMix) -> Iterator[Callable[[bool], Playe
     yield lambda dirty: PlayedStreams(0.0, 1)
 
 
+@pytest.mark.long
 def test_what_the_clock_does_not_see_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_failure_of_an_asked_rule_counts(tmp_path: Path, capsys: pytest.Captur
     assert said["levels"]["queue"]["rules"].keys() <= {"R-EXPIRE-1", "R-EVICT-8"}
 
 
+@pytest.mark.long
 def test_a_failure_of_another_rule_is_reported_and_the_search_continues(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,7 @@ def test_what_is_no_earlier_run_is_refused(earlier: object) -> None:
         case_from_json({**CASE, "earlier": earlier}, SYSTEMS)
 
 
+@pytest.mark.long
 def test_many_earlier_runs_are_reported_after_few_starts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Find thirty earlier runs with few starts, because each try starts a process."""
     program, starts = tmp_path / "worn.py", tmp_path / "starts"

@@ -47,6 +47,7 @@ def limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "limited_cache:MyCache"
 
 
+@pytest.mark.long
 def test_every_form_names_the_exceptions(limited: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "conform", limited, "--level", "range", "--json")
     result = json.loads(out)
@@ -63,6 +64,7 @@ def test_every_form_names_the_exceptions(limited: str, capsys: pytest.CaptureFix
         assert options or f"given as {limited}" in out
 
 
+@pytest.mark.long
 def test_the_plugin_names_the_exceptions(limited: str, tmp_path: Path) -> None:
     options = [f"--entrycache-subject={limited}", "--entrycache-levels=range"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(tmp_path)])}

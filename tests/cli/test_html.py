@@ -309,6 +309,7 @@ def many() -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.long
 def test_ten_thousand_failures_are_small_and_quick() -> None:
     results = many()
     started_at = time.process_time()

@@ -109,6 +109,7 @@ def judged(capsys: pytest.CaptureFixture[str], language: str, command: str) -> t
     return code, out + err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", params())
 def test_it_conforms_and_a_slip_in_it_is_caught(
     language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -78,7 +78,7 @@ def test_what_conforms_passes_and_only_the_levels_that_are_left_are_run(author: 
 @pytest.mark.parametrize(
     ("got", "outcomes"),
     [
-        pytest.param('{"hits": []}', {"xfailed": 2}, id="as it says"),
+        pytest.param('{"hits": []}', {"xfailed": 2}, id="as it says", marks=pytest.mark.long),
         pytest.param('{"hits": [[1, 1]]}', {"failed": 2}, id="otherwise", marks=pytest.mark.long),
     ],
 )
@@ -173,7 +173,8 @@ class Silent(MyCache):
 """A subject that skips every run with one of its central operations."""
 
 
-@pytest.mark.parametrize("workers", [(), pytest.param(("-p", "xdist", "-n", "2"), marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("workers", [(), ("-p", "xdist", "-n", "2")])
 def test_a_session_that_checks_nothing_fails(workers: tuple[str, ...], author: pytest.Pytester) -> None:
     author.makepyfile(silent_cache=SILENT, test_own="def test_of_the_author():\n    pass\n")
     options = ("-p", "no:cacheprovider", "-q", *workers)

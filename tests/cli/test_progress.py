@@ -34,6 +34,7 @@ def on_a_terminal(folder: Path, *arguments: str) -> tuple[str, str]:
         return run.stdout.read(), screen.decode("utf-8")
 
 
+@pytest.mark.long
 def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) -> None:
     out, screen = on_a_terminal(tmp_path, "conform", "expire-at-the-cutoff", "--level", "queue")
     assert "R-EXPIRE-1 is broken" in out
@@ -42,6 +43,7 @@ def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) ->
     assert screen.rstrip().endswith("\x1b[2K")
 
 
+@pytest.mark.long
 def test_a_level_that_conforms_is_not_said_to_be_shortened(tmp_path: Path) -> None:
     _, screen = on_a_terminal(tmp_path, "conform", "fast", "--level", "range")
     assert "fast, level range" in screen

@@ -80,6 +80,7 @@ def command(cwd: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 
+@pytest.mark.long
 def test_command(tmp_path: Path) -> None:
     broker_conf(tmp_path, f"{pulsar_table.TTL}=7\n")
     done = command(tmp_path, "--broker-conf", "broker.conf", "--era", "5.0", "--level", "queue", "--json")

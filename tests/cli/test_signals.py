@@ -87,7 +87,11 @@ POOL = (
 RUNS = "from entrycache_conformance.subjects import watch\nwatch.run(['sleep', '100'])"
 
 
-@pytest.mark.parametrize(("program", "number"), [(POOL, 9), (RUNS, 9), (POOL, 2)], ids=["pool", "program", "ctrl-c"])
+@pytest.mark.parametrize(
+    ("program", "number"),
+    [(POOL, 9), pytest.param(RUNS, 9, marks=pytest.mark.long), (POOL, 2)],
+    ids=["pool", "program", "ctrl-c"],
+)
 def test_no_child_outlives_its_parent(program: str, number: int) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", program],

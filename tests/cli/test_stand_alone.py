@@ -111,7 +111,9 @@ def said_of(
     return subprocess.run(tools.argv, cwd=folder, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("fault", ["requeue-keeps-stamp", "streams-flush-loses-a-write"])
+@pytest.mark.parametrize(
+    "fault", ["requeue-keeps-stamp", pytest.param("streams-flush-loses-a-write", marks=pytest.mark.long)]
+)
 @pytest.mark.parametrize("language", params())
 def test_it_passes_on_the_right_cache_and_fails_on_a_wrong_one(
     language: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -126,6 +128,7 @@ def test_it_passes_on_the_right_cache_and_fails_on_a_wrong_one(
     assert case["rules"][0] in done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", params())
 def test_it_compares_what_is_declared_and_nothing_else(
     language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -108,6 +108,7 @@ def test_os_exit_does_not_end_its_judge(tmp_path: Path) -> None:
         assert ended.returncode == code and message in ended.stdout + ended.stderr, ended.stderr
 
 
+@pytest.mark.long
 def test_a_class_is_served_by_its_name(tmp_path: Path) -> None:
     """Serve a class by name, so that one that ends its process or hangs has a process of its own."""
     (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))

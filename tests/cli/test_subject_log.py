@@ -51,6 +51,7 @@ def panics(tmp_path: Path) -> list[str]:
     return ["conform", "--command", command, "--failures", str(tmp_path / "failures")]
 
 
+@pytest.mark.long
 def test_a_panic_is_reported_once_with_its_first_lines(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *panics)
     assert code == 1

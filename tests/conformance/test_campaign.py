@@ -92,6 +92,7 @@ def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
     assert min(len(one.case.steps) for one in differences) <= 8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("setting", "lifted"), [(ContainerSetting("active", 12, 8), "ties"), (ContainerSetting("heap", 40, 12), "")]
 )

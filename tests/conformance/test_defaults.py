@@ -128,10 +128,11 @@ def all_omitted(declaration: Declaration, level: str, count: int) -> Coverage:
 @pytest.mark.parametrize(
     ("system", "level", "names"),
     [
-        (
+        pytest.param(
             *("pulsar-pip430", "cursors"),
             {"max_size_bytes", "watermark", "ttl_nanos", "extend_recently_accessed", "grace_millis"}
             | {"evict_by_expected_reads", "storage_entry_size", "eviction"},
+            marks=pytest.mark.long,
         ),
         ("pulsar-legacy", "all", {"max_size_bytes", "watermark", "ttl_nanos", "eviction"}),
         ("pulsar-segmented", "all", {"max_size_bytes", "segments", "mode"}),

@@ -87,6 +87,7 @@ def test_a_cache_that_can_hold_nothing_does_not_conform(tmp_path: Path) -> None:
     assert {"nothing that was stored was ever found" in skip.reason for skip in report.skipped} == {True}
 
 
+@pytest.mark.long
 def test_a_stub_without_insert_conforms_nowhere_but_with_its_cursors(tmp_path: Path) -> None:
     subject = open_in_process("fast", "pulsar-pip430")
     assert subject is not None
@@ -105,6 +106,7 @@ def test_a_rule_that_no_answer_can_show_broken_is_not_checked(tmp_path: Path) ->
     assert blind["R-READ-3"].verdict is Verdict.CONFORMS
 
 
+@pytest.mark.long
 def test_a_rule_does_not_conform_without_an_operation_that_could_break_it(tmp_path: Path) -> None:
     """R-EVICT-8 is about `evict` and `expire`, and `expire` is left out after it broke R-EXPIRE-1."""
     subject = open_in_process("expire-at-the-cutoff", "pulsar-pip430")

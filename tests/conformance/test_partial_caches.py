@@ -178,6 +178,7 @@ def test_a_wrong_partial_cache_does_not(subject: type[Subject]) -> None:
     assert first_difference(subject) is not None
 
 
+@pytest.mark.long
 def test_it_conforms_with_exceptions_that_name_the_keys(tmp_path: Path) -> None:
     report = conform(PythonSubject(Silent), Options(("range",), Profile(100, 1, 1), 0, 0.0, tmp_path))
     assert (report.verdict, report.headline) == (Verdict.CONFORMS, WITH_EXCEPTIONS)

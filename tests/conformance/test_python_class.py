@@ -116,6 +116,7 @@ def test_a_step_that_never_ends_is_a_hang(name: str, tmp_path: Path) -> None:
     assert "R-LIVENESS-1" in " ".join(out.split())
 
 
+@pytest.mark.long
 def test_a_hang_is_shrunk_and_its_case_can_be_replayed(tmp_path: Path) -> None:
     arguments = ["slow:Loops", "--timeout", "0.5", "--json"]
     code, out, _ = end(tmp_path, "conform", *arguments, "--level", "range", "--failures", str(tmp_path))

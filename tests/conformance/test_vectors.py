@@ -112,6 +112,7 @@ def test_our_caches_play_the_small_pack(system: str, capsys: pytest.CaptureFixtu
     assert report["played"] == sum(pack.cases // SMALL_PACK_SHARE for pack in PACKS if pack.system == system)
 
 
+@pytest.mark.long
 def test_a_seeded_fault_is_found_and_replays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, report, _ = consumed(capsys, SMALL_PACK, "expire-at-the-cutoff", "--failures", str(tmp_path))
     assert (code, report["verdict"]) == (1, "violates")

@@ -52,6 +52,7 @@ def run_action(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_the_action_fails_where_a_rule_is_broken(tmp_path: Path) -> None:
     done = run_action(tmp_path, SUBJECT="expire-at-the-cutoff")
     assert done.returncode == 1, done.stderr
@@ -65,6 +66,7 @@ def test_the_action_asks_a_command_and_says_that_it_is_broken(tmp_path: Path) ->
     assert run_action(tmp_path).returncode == 2
 
 
+@pytest.mark.long
 def test_the_bisection_finds_the_commit(tmp_path: Path) -> None:
     recipe = re.search(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     assert recipe is not None

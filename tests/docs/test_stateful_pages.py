@@ -13,7 +13,12 @@ TUTORIAL = "tutorials/stateful-test.md"
 
 
 @pytest.mark.parametrize(
-    ("page", "number"), [(TUTORIAL, 5), ("how-to/stateful-tests.md", 1), ("how-to/nightly-fuzzing.md", 1)]
+    ("page", "number"),
+    [
+        pytest.param(TUTORIAL, 5, marks=pytest.mark.long),
+        ("how-to/stateful-tests.md", 1),
+        ("how-to/nightly-fuzzing.md", 1),
+    ],
 )
 def test_the_page_is_true(page: str, number: int, tmp_path: Path) -> None:
     assert play(ROOT / "docs" / page, tmp_path) == number

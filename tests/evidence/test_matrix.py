@@ -200,6 +200,7 @@ def test_a_change_that_hangs_raises_or_cannot_be_imported_is_detected(
     assert ask_about(broken, small, ("laws",)) == {"laws": "import: TypeError"}
 
 
+@pytest.mark.long
 def test_an_equivalent_change_is_reported_as_undetected_and_this_process_is_unchanged(small: ReferenceFacts) -> None:
     change = changed("pulsar_pip430.manager", "pos != event.last", "not pos == event.last")
     assert ask_about(change, small, run.ALL, thorough=True) == {}
@@ -267,6 +268,7 @@ def committed() -> dict[str, dict[str, str]]:
     return read_json((root / "conformance/entrycache_dev/matrix/matrix.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.long
 def test_changes_that_a_formal_detector_detects_in_the_committed_table_are_detected() -> None:
     """A sample is detected by the same detector or an earlier one."""
     table = committed()

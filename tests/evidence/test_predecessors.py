@@ -24,6 +24,7 @@ def named(part: str) -> Promise:
     return next(promise for promise in PROMISES if part in promise.title)
 
 
+@pytest.mark.long
 def test_the_page_is_that_of_the_references() -> None:
     assert (ROOT / "docs" / "explanation/predecessors.md").read_text("utf-8") == render_page()
 

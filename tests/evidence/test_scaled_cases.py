@@ -105,6 +105,7 @@ def test_each_way_to_scale_a_case_changes_it(way: str, monkeypatch: pytest.Monke
     assert tuple(islice(generate_scaled_cases(SYSTEMS[name]), 40)) != cases(name)[:40]
 
 
+@pytest.mark.long
 def test_a_bound_that_no_plain_case_reaches_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """A faulty model confuses a ligature in the name of a cache with its letters."""
 

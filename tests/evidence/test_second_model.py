@@ -101,6 +101,7 @@ def test_the_decision_operator_is_that_of_the_table() -> None:
 # ---------------------------------------------------------------- TLC and our model checker
 
 
+@pytest.mark.long
 def test_tlc_finds_the_graph_of_the_model_checker(graph: Graph) -> None:
     assert pulsar_tla.QUICK.differs(graph) == ""
     assert (len(graph.states), len(graph.edges)) == (123, 3399)

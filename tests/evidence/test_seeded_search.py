@@ -55,16 +55,19 @@ def same_as_it_was() -> Change:
     )
 
 
+@pytest.mark.long
 def test_a_change_without_another_outcome_is_reported_as_such_and_not_searched_again() -> None:
     assert keep_states(same_as_it_was(), {})[-1]["silent"] == {"same": "not explained"}
     assert keep_states(same_as_it_was(), {"same": "it is the same"})[-1]["silent"] == {"same": "argued"}
 
 
+@pytest.mark.long
 def test_a_change_that_only_a_trace_shows_is_reported_as_such() -> None:
     silent_change = change("rows_of_pass", "not event.halted", "(event.halted)")
     assert keep_states(silent_change, {})[-1]["silent"] == {silent_change.id: "only rows of a trace"}
 
 
+@pytest.mark.long
 def test_a_change_that_only_a_variant_shows_is_searched_with_it_at_every_seed() -> None:
     variant_change = change("is_late", ">", ">=")
     state = keep_states(variant_change, {})[-1]
@@ -72,6 +75,7 @@ def test_a_change_that_only_a_variant_shows_is_searched_with_it_at_every_seed() 
     assert (state["seeds"], state["silent"]) == (SEEDS, {})
 
 
+@pytest.mark.long
 def test_a_stopped_run_continues_and_starts_anew_for_other_cases() -> None:
     strict = change("bytes_over", "<=", "<")
     first, last = keep_states(strict, {})
@@ -88,6 +92,7 @@ def test_the_fingerprint_covers_workload_profiles(monkeypatch: pytest.MonkeyPatc
     assert fingerprint([strict], SETTINGS) != before
 
 
+@pytest.mark.long
 def test_a_started_search_continues_after_its_last_piece() -> None:
     variant_change = change("is_late", ">", ">=")
     kept = all_kept(variant_change, {})

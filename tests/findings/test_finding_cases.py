@@ -18,7 +18,7 @@ from entrycache_conformance.finding_cases import (
     related_findings,
     select_finding_cases,
 )
-from entrycache_conformance.java.releases import Release, all_releases
+from entrycache_conformance.java.releases import FAMILIES, Release, releases
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, lift_waivers, without_operations
@@ -27,6 +27,7 @@ from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.errors import UsageError, Verdict
 from entrycache_protocol.subject import TestedSubject
 from tests.support.findings import CASES, PAGES, Page
+from tests.support.jvm.params import newest_in_every_run
 
 HEAP = "heap-removal-breaks-order"
 PULSAR = SYSTEMS["pulsar-pip430"]
@@ -36,7 +37,9 @@ def options(folder: Path, first: tuple[FindingCase, ...], *levels: str) -> Optio
     return Options(levels, Profile(40, 0, 0), 0, 0.0, folder, first)
 
 
-@pytest.mark.parametrize("release", all_releases(), ids=str)
+@pytest.mark.parametrize(
+    "release", [part for family in FAMILIES for part in newest_in_every_run(releases(family))], ids=str
+)
 def test_every_release_that_a_page_names_violates_and_no_other(
     release: Release, released_subject: Callable[[str], TestedSubject]
 ) -> None:
@@ -94,6 +97,7 @@ def test_lifting_one_finding_names_those_that_belong_together_with_it() -> None:
     assert explain_related([alone, *others]) == explain_related([alone, ALL_FINDINGS]) == explain_related([HEAP]) == []
 
 
+@pytest.mark.long
 def test_the_command_names_them_before_the_run(
     released_subject: Callable[[str], TestedSubject], tmp_path: Path
 ) -> None:

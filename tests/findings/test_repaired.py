@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from entrycache_conformance.finding_cases import find_repaired
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
@@ -38,6 +40,7 @@ def test_a_finding_is_repaired_if_its_cases_follow_the_specification() -> None:
     assert find_repaired(Release(DEFECT)) == ()
 
 
+@pytest.mark.long
 def test_a_failure_that_only_a_variant_demands_names_the_option(tmp_path: Path) -> None:
     repaired = Release(Variants())
     options = Options(("cache",), Profile(200, 0, 0), 0, 0.0, tmp_path)

@@ -75,6 +75,7 @@ def test_close_ends_each_run_also_one_that_fails(tmp_path: Path, gson: str) -> N
     assert done.stderr.count("closed") == 2
 
 
+@pytest.mark.long
 def test_a_missing_library_of_the_cache_is_named_and_no_verdict(
     tmp_path: Path, gson: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

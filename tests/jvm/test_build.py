@@ -281,6 +281,7 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(
         released_command(SUBJECT)
 
 
+@pytest.mark.long
 def test_a_report_says_what_stands_in(released: list[str], tmp_path: Path) -> None:
     _jar(PAGES)
     argv = [sys.executable, "-m", "entrycache_cli", "conform", PAGES.subject, "--level", "range"]

@@ -42,6 +42,7 @@ def _case(case: Case) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "change", "lines"),
     [

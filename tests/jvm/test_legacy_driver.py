@@ -143,6 +143,7 @@ def test_one_byte_more_is_seen(answers: dict[str, list[Step]]) -> None:
         hold(answers[name], wrong)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", newest_in_every_run(RELEASES), ids=str)
 def test_a_release_conforms_and_its_version_picks_the_system(release: Release, tmp_path: Path) -> None:
     try:

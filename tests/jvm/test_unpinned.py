@@ -150,6 +150,7 @@ def test_changed_classes_that_repair_a_finding_are_held_to_the_specification(own
     assert lifted.findings == subject.declaration.findings
 
 
+@pytest.mark.long
 def test_maven_resolves_another_version_and_locks_it() -> None:
     oldest, newer, *_ = releases.releases("kafka-streams")
     try:

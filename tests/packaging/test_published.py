@@ -56,6 +56,7 @@ def test_the_sources_hold_what_a_reader_of_them_needs() -> None:
     assert f"license: {project['license']}" in cited
 
 
+@pytest.mark.long
 def test_the_archive_of_sources_holds_them(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -47,6 +47,7 @@ def test_the_wheel_judges_the_fast_cache(installed: Path, tmp_path: Path) -> Non
     assert json.loads(done.stdout)["verdict"] == "conforms"
 
 
+@pytest.mark.long
 def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, tmp_path: Path) -> None:
     for arguments in (
         ["vectors", "consume", "small", "fast", "--system", "kafka-streams"],
@@ -104,6 +105,7 @@ def test_the_wheel_holds_the_sources_of_the_drivers_and_nothing_built(installed:
     assert not list(jvm.rglob("*.class"))
 
 
+@pytest.mark.long
 def test_the_tutorial_is_true_of_the_wheel_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     python = installed.parent / "python"
     assert play(ROOT / "docs" / "tutorials/test-your-cache.md", tmp_path, python=str(python)) >= 8

@@ -17,6 +17,7 @@ CONFORM = Command('entrycache conform --command "python my_cache.py" --level ran
 CHECK = Command("python -m pytest -q test_my_cache.py", 1, ("AssertionError: MyCache breaks R-", "case file: "))
 
 
+@pytest.mark.long
 def test_the_page_is_true(tmp_path: Path) -> None:
     assert play(PAGE, tmp_path) >= 5
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import entrycache_fast
 import entrycache_protocol
 from entrycache import check
@@ -18,6 +20,7 @@ from tests.support import ROOT
 USER = Path(__file__).with_name("typed_user.py")
 
 
+@pytest.mark.long
 def test_the_file_of_a_user_is_clean_under_strict(tmp_path: Path) -> None:
     shutil.copy(USER, tmp_path / "user.py")
     folders = {str(Path(package.__path__[0]).parent) for package in (entrycache_fast, entrycache_protocol)}

@@ -111,6 +111,7 @@ def test_an_event_that_an_audit_names_is_explained(
     assert run(capsys, "replay", output["case"], "fast")[0] == 0
 
 
+@pytest.mark.long
 def test_the_case_shows_the_fault_of_a_subject(
     trace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

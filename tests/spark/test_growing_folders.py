@@ -120,6 +120,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_a_killed_process_leaves_a_state_to_continue_from(brokers: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["audit", str(brokers), "--engine", "local", "--new-only", "--json", "--out", str(out)]

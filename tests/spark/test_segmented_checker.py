@@ -248,7 +248,7 @@ def test_it_gives_up_above_its_memory_limit(scenarios: list[Scenario], monkeypat
         check_rows(scenarios[0].batch, ONE)
 
 
-@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("threads", ["many", pytest.param("one", marks=pytest.mark.long)])
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(("first", "traces"), [(0, 8), pytest.param(1_000, 100, marks=pytest.mark.long)])
 def test_random_traces_agree_with_the_windows(
@@ -261,7 +261,7 @@ def test_random_traces_agree_with_the_windows(
         )
 
 
-@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("threads", ["many", pytest.param("one", marks=pytest.mark.long)])
 def test_scenarios_agree_with_the_windows(tmp_path: Path, threads: str) -> None:
     rows, _ = record_scenarios()
     assert compare_with_windows(plant.write(tmp_path / "trace", rows, system=SEGMENTED, threads=threads)) > 50

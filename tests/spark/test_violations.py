@@ -71,7 +71,8 @@ def test_every_rule_has_a_seeded_violation_or_a_scenario(tmp_path: Path) -> None
     assert {rule for _, rule, _ in wanted} | rules == {rule.id for rule in all_rules()}
 
 
-@pytest.mark.parametrize("seeds", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seeds", [1, 2])
 def test_seeded_violations_are_found_without_slot_numbers(tmp_path: Path, seeds: int) -> None:
     rows, wanted = trace_with_violations(tmp_path, plant.without_slot_numbers, seeds)
     unseen = {item for item in wanted if item[0].startswith("wrong_ticket")}
@@ -80,6 +81,7 @@ def test_seeded_violations_are_found_without_slot_numbers(tmp_path: Path, seeds:
         assert not differences(found_in(audit_folder(trace, backend)), wanted - unseen), backend
 
 
+@pytest.mark.long
 def test_several_threads_without_slot_numbers_leave_order_and_late_hits_open(tmp_path: Path) -> None:
     rows, wanted = trace_with_violations(tmp_path, plant.without_slot_numbers, seeds=1)
     trace = plant.write(tmp_path / "violating", rows, threads="many")
@@ -98,7 +100,8 @@ def test_several_threads_with_slot_numbers_decide_the_order(tmp_path: Path) -> N
         assert not differences(found_in(audit_folder(trace, backend)), decided), backend
 
 
-@pytest.mark.parametrize("numbered", [True, pytest.param(False, marks=pytest.mark.long)], ids=["numbered", "none"])
+@pytest.mark.long
+@pytest.mark.parametrize("numbered", [True, False], ids=["numbered", "none"])
 def test_traces_that_open_midway_are_checked(tmp_path: Path, numbered: bool) -> None:
     base = plant.honest(tmp_path / "honest", 6_000, 5)["broker-0"]
     rows: list[plant.Row] = []

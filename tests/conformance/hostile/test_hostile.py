@@ -38,17 +38,13 @@ SMOKED = [
 
 
 IN_JSON = [
-    "right", "implementation-surrogate", "errored-message-surrogate", "skipped-with-markup", "ops-empty",
-    "usage-at-the-end-of-integers", "leaked-positive",
+    "implementation-surrogate", "errored-message-surrogate", "skipped-with-markup", "ops-empty", "leaked-positive",
 ]  # fmt: skip
 
 
 IN_EVERY_RUN = {
-    "right", "offers-only-get", "leaked-none",
-    "get-exits-1", "get-sigkill", "get-hangs", "get-spins", "get-closes-stdout", "get-errs", "get-hits-everything",
-    "get-dies-and-a-child-keeps-stdout", "duplicate-dies", "third-entry-hangs", "dies-always", "hangs-always",
-    "run-without-end", "errored-always", "leaked-positive", "wrong-once-late", "leaves-a-child-in-its-own-group",
-    "begins-with-a-daemon", "begins-with-a-daemon-and-dies",
+    "right", "offers-only-get", "get-exits-1", "get-hangs", "get-errs", "get-hits-everything", "hangs-always",
+    "leaked-positive", "wrong-once-late", "begins-with-a-daemon",
 }  # fmt: skip
 """The kinds of conforming or shrunk runs in every run; the expensive others are for the long run."""
 
@@ -234,6 +230,7 @@ def test_json_is_json_whatever_the_subject_says(name: str, in_json: dict[str, Ra
     assert output["verdict"] == {0: "conforms", 1: "violates", 2: "nothing-checked"}[ran.code]
 
 
+@pytest.mark.long
 def test_a_hang_is_shrunk_where_messages_are_held_to_their_schemas(run: Run) -> None:
     [ran] = run([("get-hangs", [*conform_arguments("get-hangs"), "--validate"])])
     hold_manners(ran)

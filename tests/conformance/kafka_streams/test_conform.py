@@ -50,6 +50,7 @@ def faulty(fault: Fault) -> InProcessSubject:
     return InProcessSubject("faulty", SYSTEM, open_reference(fault.model), reference_offer(SYSTEM))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rule", FAULTS, ids=lambda rule: rule.value)
 def test_a_seeded_fault_is_caught_shrunk_and_named(rule: Rule, tmp_path: Path) -> None:
     level = "store" if rule is Rule.K_STORE_1 else "cache"

@@ -65,6 +65,7 @@ def following(variants: Variants, model: Any = SYSTEM.model, **declared: str) ->
     return InProcessSubject("following", SYSTEM, open_instance, offer)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", VARIANTS_OF_RELEASES)
 def test_a_variant_that_is_not_declared_is_found(name: str, tmp_path: Path) -> None:
     value, _, _ = VARIANTS_OF_RELEASES[name]
@@ -84,6 +85,7 @@ def test_a_variant_that_is_not_declared_is_reported_with_its_rule(name: str) -> 
     assert explain_difference(subject, case, steps, difference)[0].value == rule
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", VARIANTS_OF_RELEASES)
 def test_a_variant_that_is_declared_conforms(name: str, tmp_path: Path) -> None:
     value, _, _ = VARIANTS_OF_RELEASES[name]

@@ -62,6 +62,7 @@ def test_a_finding_that_nothing_stands_for_is_refused() -> None:
         lift_waivers(waiving(), ("nope",))
 
 
+@pytest.mark.long
 def test_a_release_violates_where_a_waiver_is_lifted(
     released_subject: Callable[[str], TestedSubject], tmp_path: Path
 ) -> None:

@@ -142,6 +142,7 @@ def test_other_fields_of_the_elements_of_a_list_are_another_shape() -> None:
     assert direction(marked, {}) != direction(aged, {})
 
 
+@pytest.mark.long
 def test_another_case_of_the_same_defect_is_known(tmp_path: Path) -> None:
     report = run(written(tmp_path, entry(case=json.dumps({**CASE, "steps": [*CASE["steps"], {"op": "observe"}]}))))
     assert states(report) == [EntryState.FAILS]
@@ -339,6 +340,7 @@ def test_limits_keep_no_known_failure_away(tmp_path: Path) -> None:
     assert check_entry(one, tmp_path, tested, identify_run(tested)).state is EntryState.FAILS
 
 
+@pytest.mark.long
 def test_fix_makes_the_file_true_and_leaves_the_rest_as_it_is(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     path = written(
         tmp_path,

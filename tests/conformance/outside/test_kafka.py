@@ -40,6 +40,7 @@ def run(source: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["smoke"], ["conform", "--profile", "dev"]])
 def test_an_outside_cache_passes(arguments: list[str], tmp_path: Path) -> None:
     code, report = run(Path(shutil.copy(SOURCE, tmp_path)), *arguments)
