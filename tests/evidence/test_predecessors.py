@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from entrycache_dev.predecessors.caches import CACHES, Add, Deliver, Postpone, Range, Task, Wait
+from entrycache_dev.predecessors.caches import CACHES, Add, Clear, Deliver, LatePass, Postpone, Range, Task, Wait
 from entrycache_dev.predecessors.promises import (
     PROMISES,
     Promise,
@@ -29,12 +29,15 @@ def test_the_page_is_that_of_the_references() -> None:
     assert (ROOT / "docs" / "explanation/predecessors.md").read_text("utf-8") == render_page()
 
 
-ONE_BROKEN: Final = "what readers still expect stays longer"
-"""The promise that the cache of PIP-430 breaks: earlier passes use up the rounds of an expected entry."""
+ROUNDS: Final = "what readers still expect stays longer"
+UNFITTING: Final = "an entry larger than the limit pushes nothing out"
+BROKEN: Final = {ROUNDS, UNFITTING}
+"""The promises that the cache of PIP-430 breaks: earlier passes use up the rounds of an expected entry, and a pass for
+an entry that cannot fit frees all."""
 
 
 def test_earlier_passes_use_up_the_rounds_of_an_expected_entry() -> None:
-    trace = find_shortest_trace(PIP430, named(ONE_BROKEN)).trace
+    trace = find_shortest_trace(PIP430, named(ROUNDS)).trace
     assert trace == (Add("a", 0, 5, 1), Add("a", 1, 5, 1), Add("a", 2, 3), Add("a", 3, 3))
 
 
@@ -57,7 +60,7 @@ def test_random_traces_break_nothing_that_short_ones_keep(promise: Promise, trac
 
 
 @pytest.mark.parametrize(
-    "promise", [promise for promise in PROMISES if promise.title != ONE_BROKEN], ids=lambda promise: promise.title
+    "promise", [promise for promise in PROMISES if promise.title not in BROKEN], ids=lambda promise: promise.title
 )
 def test_the_cache_of_pip_430_keeps_every_other_promise(promise: Promise) -> None:
     search = find_shortest_trace(PIP430, promise)
@@ -88,6 +91,50 @@ def test_entries_kept_for_a_replay_leave_before_delivered_ones() -> None:
     assert trace is not None
     assert {Postpone("a", 0), Deliver("a", 1)} < set(trace)
     assert len(trace) == 5
+
+
+def test_an_entry_that_cannot_fit_pushes_the_others_out() -> None:
+    promise = named(UNFITTING)
+    trace = find_shortest_trace(PIP430, promise).trace
+    assert trace == (Add("a", 0, 1), Add("a", 1, 11))
+    assert play_trace(PIP430, trace, promise.limits)[-1].kept == {}
+    late = find_shortest_trace(LEGACY, promise).trace
+    assert late == (*trace, Add("a", 2, 1))
+
+
+def test_before_pip_430_a_write_is_refused_although_its_own_pass_makes_room() -> None:
+    promise = named("that fits")
+    trace = find_shortest_trace(LEGACY, promise).trace
+    assert trace is not None
+    before, after = play_trace(LEGACY, trace, promise.limits)[-2:]
+    assert sum(before.kept.values()) >= promise.limits.max_size_bytes > sum(after.kept.values())
+    assert not after.inserted
+
+
+def test_before_pip_430_a_write_of_a_cached_entry_removes_another() -> None:
+    promise = named("cached entry removes")
+    trace = find_shortest_trace(LEGACY, promise).trace
+    assert trace is not None
+    before, after = play_trace(LEGACY, trace, promise.limits)[-2:]
+    assert trace[-1] in trace[:-1]
+    assert len(after.kept) < len(before.kept)
+
+
+def test_before_pip_430_shares_round_down_to_nothing() -> None:
+    promise = named("reaches the watermark")
+    trace = find_shortest_trace(LEGACY, promise).trace
+    assert trace is not None
+    before, after = play_trace(LEGACY, trace, promise.limits)[-2:]
+    assert before.kept == after.kept
+    assert sum(after.kept.values()) == promise.limits.max_size_bytes
+
+
+def test_before_pip_430_a_late_pass_frees_by_the_bytes_of_its_asking() -> None:
+    promise = named("late pass")
+    trace = find_shortest_trace(LEGACY, promise).trace
+    assert trace is not None
+    assert trace[-2:] == (Clear("a"), LatePass())
+    assert play_trace(LEGACY, trace, promise.limits)[-1].kept == {}
 
 
 def test_a_ring_serves_a_range_whole_or_not_at_all() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_reference import pulsar_legacy, pulsar_pip430, pulsar_segmented
 from entrycache_reference.pulsar_legacy import ops as legacy_ops
 from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Eviction
 from entrycache_reference.pulsar_segmented import ops as segmented_ops
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
@@ -64,7 +65,19 @@ class Postpone:
     entry: int
 
 
-Word = Add | Wait | Task | Range | Deliver | Postpone
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """The removal of all entries of a ledger, such as that of a deleted ledger."""
+
+    cache: str
+
+
+@dataclass(frozen=True, slots=True)
+class LatePass:
+    """The size pass that an earlier write asked for, if another thread runs passes."""
+
+
+Word = Add | Wait | Task | Range | Deliver | Postpone | Clear | LatePass
 """A word that every cache understands."""
 
 
@@ -76,11 +89,17 @@ class CachedEntry(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """The settings of a short trace."""
+    """The settings of a short trace; passes that run `late` wait for a `LatePass`."""
 
     max_size_bytes: int = 10
     watermark: float = 0.5
     ttl_nanos: int = 1
+    late: bool = False
+
+    @property
+    def eviction(self) -> Eviction:
+        """The setting of that name."""
+        return Eviction.MANUAL if self.late else Eviction.INLINE
 
 
 class Answer(NamedTuple):
@@ -106,7 +125,10 @@ class Cache(NamedTuple):
 
 def _pip430(limits: Limits) -> pulsar_pip430.Config:
     return pulsar_pip430.Config(
-        max_size_bytes=limits.max_size_bytes, watermark=limits.watermark, ttl_nanos=limits.ttl_nanos
+        max_size_bytes=limits.max_size_bytes,
+        watermark=limits.watermark,
+        ttl_nanos=limits.ttl_nanos,
+        eviction=limits.eviction,
     )
 
 
@@ -135,7 +157,7 @@ def _ops_of_pip430(word: Word) -> Sequence[ops.Op]:
     return [ops.Get(*place), *again, ops.MarkRead(*place)]
 
 
-def _op_of_pip430(word: Add | Wait | Task | Range) -> ops.Op:
+def _op_of_pip430(word: Add | Wait | Task | Range | Clear | LatePass) -> ops.Op:
     match word:
         case Add(cache, entry, size_bytes, expected_reads):
             count = ABSENT if expected_reads is None else expected_reads
@@ -146,11 +168,18 @@ def _op_of_pip430(word: Add | Wait | Task | Range) -> ops.Op:
             return ops.Cycle()
         case Range(cache, first, last):
             return ops.Read(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last), 0)
+        case Clear(cache):
+            return ops.Clear(CacheName(cache))
+        case LatePass():
+            return ops.RunScheduled()
 
 
 def _legacy(limits: Limits) -> pulsar_legacy.Config:
     return pulsar_legacy.Config(
-        max_size_bytes=limits.max_size_bytes, watermark=limits.watermark, ttl_nanos=limits.ttl_nanos
+        max_size_bytes=limits.max_size_bytes,
+        watermark=limits.watermark,
+        ttl_nanos=limits.ttl_nanos,
+        eviction=limits.eviction,
     )
 
 
@@ -177,6 +206,10 @@ def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
             return [legacy_ops.Expire(cache) for cache in sorted(state.caches)]
         case Range(cache, first, last):
             return [legacy_ops.Read(CacheName(cache), Position(LEDGER, first), Position(LEDGER, last))]
+        case Clear(cache):
+            return [legacy_ops.Clear(CacheName(cache))]
+        case LatePass():
+            return [legacy_ops.RunScheduled()]
         case Deliver(cache, entry) | Postpone(cache, entry):
             return [legacy_ops.Get(CacheName(cache), Position(LEDGER, entry))]
 
@@ -207,7 +240,7 @@ def _say_segmented(state: pulsar_segmented.State, word: Word, limits: Limits) ->
 
 
 def _op_of_segmented(word: Word) -> Any:
-    """Return the operation of a word; time and the periodic task do nothing to a ring."""
+    """Return the operation of a word; time, tasks and a cleared ledger do nothing to a ring."""
     match word:
         case Add(cache, entry, size_bytes, _):
             return segmented_ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes)

@@ -43,6 +43,11 @@ class CacheStep(NamedTuple):
         gone = (one for one in self.before.kept if one not in self.after.kept)
         return sorted(gone, key=lambda one: self.added[one].at)
 
+    @property
+    def target_bytes(self) -> int:
+        """The bytes down to which a size pass frees."""
+        return int(self.limits.max_size_bytes * self.limits.watermark)
+
 
 class Promise(NamedTuple):
     """A promise: `keeps` checks a step, `words` are the words of the traces, and `most` is their greatest length."""
@@ -111,8 +116,74 @@ def no_more_than_needed(moment: CacheStep) -> bool:
     if isinstance(word, caches.Add) and moment.after.inserted:
         own = caches.CachedEntry(word.cache, word.entry)
         youngest_bytes = youngest_bytes if own in moment.after.kept else word.size_bytes
-    target = int(moment.limits.max_size_bytes * moment.limits.watermark)
-    return sum(moment.after.kept.values()) + youngest_bytes > target
+    return sum(moment.after.kept.values()) + youngest_bytes > moment.target_bytes
+
+
+def fitting_entry_comes_in(moment: CacheStep) -> bool:
+    """A written entry that fits under the watermark is cached after its write.
+
+    Pulsar 4.0 refuses a write that begins with the bytes at the limit, also if its own size pass makes room.
+    """
+    word = moment.word
+    if not isinstance(word, caches.Add) or word.size_bytes > moment.target_bytes:
+        return True
+    return caches.CachedEntry(word.cache, word.entry) in moment.after.kept
+
+
+def refused_write_removes_nothing(moment: CacheStep) -> bool:
+    """A write of an entry that is cached already makes nothing leave.
+
+    Pulsar 4.0 checks the trigger first, so the second reader of a backlog evicts entries by writing what is there.
+    """
+    word = moment.word
+    if not isinstance(word, caches.Add) or caches.CachedEntry(word.cache, word.entry) not in moment.before.kept:
+        return True
+    return not moment.gone
+
+
+def unfitting_entry_pushes_nothing_out(moment: CacheStep) -> bool:
+    """An entry that is larger than the limit makes no other entry leave, neither at its write nor at the next.
+
+    PIP-430 takes such an entry, and its pass then frees all that is older, and the entry itself. Pulsar 4.0 keeps it
+    above the limit until the next write, whose pass looks at the largest cache first: the entry leaves with all that
+    stands at lower positions of its ledger.
+    """
+    if not isinstance(moment.word, caches.Add):
+        return True
+    about = [*(moment.added[one].word for one in moment.before.kept), moment.word]
+    fitting = [one.word for one in moment.added.values() if _fits(one.word, moment)]
+    if all(_fits(word, moment) for word in about) or sum(one.size_bytes for one in fitting) > moment.target_bytes:
+        return True
+    return not any(_fits(moment.added[one].word, moment) for one in moment.gone)
+
+
+def _fits(word: caches.Add, moment: CacheStep) -> bool:
+    return word.size_bytes <= moment.limits.max_size_bytes
+
+
+def pass_reaches_the_watermark(moment: CacheStep) -> bool:
+    """After a write that begins with the bytes at the limit, what was there before is at most the watermark's share.
+
+    Pulsar 4.0 divides what is to be freed among the largest caches and rounds each share down, so a pass may free too
+    little, or nothing. At the default settings a share has millions of bytes, and at most a byte for each of these
+    caches is lost.
+    """
+    if not isinstance(moment.word, caches.Add):
+        return True
+    before_bytes = sum(moment.before.kept.values())
+    stays = sum(size for one, size in moment.before.kept.items() if one in moment.after.kept)
+    return before_bytes < moment.limits.max_size_bytes or stays <= moment.target_bytes
+
+
+def late_pass_frees_no_more(moment: CacheStep) -> bool:
+    """Without the youngest entry that a late pass removes, the bytes would still be above the watermark.
+
+    Pulsar 4.0 fixes the amount when a write asks for the pass. If entries leave before another thread runs it, it frees
+    too much. That the pass waits for a thread is how a released broker always runs it.
+    """
+    if not isinstance(moment.word, caches.LatePass) or not moment.gone:
+        return True
+    return sum(moment.after.kept.values()) + moment.before.kept[moment.gone[-1]] > moment.target_bytes
 
 
 def parts_are_served(moment: CacheStep) -> bool:
@@ -161,6 +232,17 @@ PROMISES: Final = (
     ),
     Promise("no more leaves than has to", f"{PIP}, watermark", no_more_than_needed,
             (*_build_adds(5, ledgers="abcd"), *_build_adds(1, ledgers="a")), 5, caches.Limits(20, 0.8)),
+    Promise("an entry that fits comes in", f"{PIP}, eviction by size", fitting_entry_comes_in,
+            _build_adds(1, 4, 8), 5, caches.Limits(10, 0.9)),
+    Promise("a write of a cached entry removes nothing", f"{PIP}, eviction by size", refused_write_removes_nothing,
+            (*_build_adds(4), lambda at: caches.Add("a", 0, 4)), 6),
+    Promise("an entry larger than the limit pushes nothing out", "our reading of the limit",
+            unfitting_entry_pushes_nothing_out, _build_adds(1, 11, ledgers="a"), 6),
+    Promise("a size pass reaches the watermark", f"{PIP}, watermark", pass_reaches_the_watermark,
+            (*_build_adds(3, 4, ledgers="abc"), *_build_adds(5, 9, ledgers="a")), 4, caches.Limits(10, 0.9)),
+    Promise("a late pass frees no more than it has to", f"{PIP}, eviction by size", late_pass_frees_no_more,
+            (*_build_adds(5), lambda at: caches.Clear("a"), lambda at: caches.LatePass()), 6,
+            caches.Limits(10, 0.9, late=True)),
     Promise("a range that is cached in part is served in part", "storage reads of 4.2", parts_are_served,
             (*_build_adds(1), lambda at: caches.Range("a", 0, 1)), 4, caches.Limits(1_000)),
 )  # fmt: skip
@@ -212,7 +294,9 @@ def search_random(cache: caches.Cache, promise: Promise, traces: int, seed: int 
     """Try random traces of up to `LONGEST` words, with four ledgers, more sizes and more limits than the short ones."""
     source = random.Random(seed)
     for attempt in range(traces):
-        limits = caches.Limits(source.choice((10, 20, 50)), source.choice((0.5, 0.8, 0.9)), promise.limits.ttl_nanos)
+        limits = promise.limits._replace(
+            max_size_bytes=source.choice((10, 20, 50)), watermark=source.choice((0.5, 0.8, 0.9))
+        )
         wide = promise._replace(words=_widen(promise.words), limits=limits)
         trace = OpenTrace((), caches.Answer(cache.start(limits), {}), {}, 0)
         for _ in range(source.randint(1, LONGEST)):
@@ -316,7 +400,7 @@ def render_page() -> str:
 def _verdict(broken: PromiseResult) -> str:
     if broken.trace is None:
         return f"keeps ({broken.attempts:,} traces)"
-    return f"breaks, {len(broken.trace)} words"
+    return f"breaks, {len(broken.trace)} word{'s' * (len(broken.trace) > 1)}"
 
 
 def _section(promise: Promise, results: list[PromiseResult]) -> Iterator[str]:
@@ -372,6 +456,10 @@ def _describe_word(word: caches.Word) -> str:
             return f"{cache}{entry} is delivered"
         case caches.Postpone(cache, entry):
             return f"{cache}{entry} is kept for a replay"
+        case caches.Clear(cache):
+            return f"all entries of {cache} are removed"
+        case caches.LatePass():
+            return "the pass that was asked for runs"
 
 
 @click.command()
