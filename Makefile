@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
+# Compiled loops outlive this checkout: a fresh clone at the same path compiles only what has changed.
+export NUMBA_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/entrycache
 .PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
 .PHONY: evidence findings dist licences sbom extras-lowest
 
@@ -39,7 +41,7 @@ static: environment ## types and style
 SHARED := --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 
 unit: environment ## the tests of our own code
-	$(BIN)/python -m pytest -q $(SHARED) -n 4 -m "not long"
+	$(BIN)/python -m pytest -q $(SHARED) -n 2 -m "not long"
 
 long: environment ## the tests that `make test` leaves out, and every release as long as the newest
 	$(BIN)/python -m pytest -q $(SHARED) -n 2 -m long

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
+from entrycache_evidence.core.marked_tests import MARK, RULE_ID
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import TestedSubject
 from tests.support.sandboxes import not_there
@@ -86,6 +87,25 @@ def unexcused(reports: list[pytest.TestReport]) -> list[str]:
         if not any(tool in reason for tool in missing):
             messages.append(f"{report.nodeid}: {reason}")
     return messages
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """With ``-k R-EVICT-3`` and no path, collect only the files whose tests are marked with that rule, if any."""
+    rule = str(config.option.keyword)
+    if RULE_ID.fullmatch(rule) and config.args == config.getini("testpaths"):
+        tests = config.rootpath / "tests"
+        marked = [str(path) for path in sorted(tests.rglob("test_*.py")) if rule in marked_rules(path)]
+        config.args = marked or [str(tests / "reference")]
+
+
+def marked_rules(path: Path) -> set[str]:
+    return {rule for marked in MARK.findall(path.read_text("utf-8")) for rule in RULE_ID.findall(marked)}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let ``-k`` select a test by the ids of its rules."""
+    for mark in item.iter_markers("rule"):
+        item.extra_keyword_matches.update(mark.args)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
