@@ -1,6 +1,6 @@
 """Seeded faults and changed jars are caught in at most eight steps, by their rule.
 
-The long run starts a process for each of them. Every other run searches one seeded fault for each family of rules in
+The long run starts a process for each of them. Every other run searches one seeded fault for each group of the page in
 this process, without the one that never answers: tests/conformance/hostile has hanging subjects. That the rule of every
 seeded fault is named on its case is in tests/conformance/test_search.py, and `rules --check` holds each to its law.
 """
@@ -62,19 +62,11 @@ SHORT_JARS = {"overflow-at-the-limit"}
 
 SPINS = "liveness-mark-survives-requeue"
 """The fault that never answers and keeps a core busy for eight seconds a try, almost as long as all others together."""
-SLOW = {SPINS, "streams-listener-comes-back"}
-
-
-OF_A_REFERENCE = {f"L-{family}" for family in ("INSERT", "TRIGGER", "READ", "EXPIRE")}
-"""The families whose faults are left to the long run: `rules --check` holds them to their laws too."""
 
 
 def in_every_run() -> set[str]:
-    """Return the first seeded fault of each family of rules; the others are for the long run."""
-    cases = load_catalogue(SYSTEMS)
-    families = {name: cases[name].rules[0].rpartition("-")[0] for name in faults.NAMES if name not in SLOW}
-    first = {family: name for name, family in reversed(families.items())}
-    return {name for family, name in first.items() if family not in OF_A_REFERENCE}
+    """Return the first seeded fault of each group; the others are for the long run."""
+    return {min(name for name in names if name != SPINS) for _, _, names, _ in faults.GROUPS}
 
 
 def params(names: Iterable[str], short: Set[str]) -> list[ParameterSet]:

@@ -92,6 +92,7 @@ def test_several_threads_without_slot_numbers_leave_order_and_late_hits_open(tmp
         assert result.rules["R-EVICT-8"] is Verdict.INCONCLUSIVE, backend
 
 
+@pytest.mark.long
 def test_several_threads_with_slot_numbers_decide_the_order(tmp_path: Path) -> None:
     rows, wanted = trace_with_violations(tmp_path, seeds=1)
     trace = plant.write(tmp_path / "violating", rows, threads="many")
