@@ -62,7 +62,7 @@ bench: environment ## speed, as ratios measured in one run
 rules: environment ## text, code, tests, examples and seeded faults agree
 	$(BIN)/entrycache rules --check
 
-docs: evidence ## all of `make evidence`, and the other generated pages: faults, settings, versions
+docs: evidence ## all of `make evidence`, and the results of seeded faults, settings, versions again
 	$(BIN)/python -m entrycache_dev.pages.faults
 	$(BIN)/python -m entrycache_dev.pages.settings
 	$(BIN)/entrycache versions --write docs/reference/versions.md

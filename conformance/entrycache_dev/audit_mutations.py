@@ -352,10 +352,11 @@ def table_from_json(text: str) -> Table:
 
 _PAGE_HEAD: Final = """# Audit mutations: which rule detects which changed value
 
-`python -m entrycache_dev.audit_mutations --write` writes this page. It changes one value of one event of a generated
-trace, for each column of each kind of event, and audits the copy by backend `local` and by
-replay. Both must give the same answer. A cell names the violated rules: in **bold** if they name
-the changed event, else they name another event that shows the change. A word in *italics* says why no rule is violated.
+`python -m entrycache_dev.audit_mutations` changes one value of one event of a generated trace, for each column of each
+kind of event, and audits the copy by backend `local` and by replay. Both must give the same answer. With `--write` it
+writes `conformance/entrycache_dev/audit_mutations.json`, from which this page is rendered. A cell names the violated
+rules: in **bold** if they name the changed event, else they name another event that shows the change. A word in
+*italics* says why no rule is violated.
 
 Some changes need no audit: a null in `seq`, `ts_ns`, `op` or `bytes_after`, an event without the cache that it is about
 and a duplicate `seq` are refused. A missing row is a gap, which makes the rules that it may affect inconclusive.
@@ -394,25 +395,17 @@ def _bold(rules: Iterable[str]) -> list[str]:
 
 # ---------- the command
 
-TABLE_NAME = "audit-mutations"
 TABLE: Final = Path(__file__).with_suffix(".json")
-
-
-def docs_folder() -> Path:
-    """Return the folder docs/ of the checkout.
-
-    Raises:
-        UsageError: this is not a source checkout.
-    """
-    docs = next((folder / "docs" for folder in Path(__file__).resolve().parents if (folder / "docs").is_dir()), None)
-    if docs is None:
-        raise errors.UsageError("the table of changed traces is part of a source checkout; expected to run in one")
-    return docs
 
 
 def committed_table() -> Table:
     """Return the table as committed."""
     return table_from_json(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
+
+
+def render_committed() -> str:
+    """Render the site's page of the committed table."""
+    return render_page(committed_table())
 
 
 def detect_changes(bases: Sequence[BaseTrace], sample: int | None, seed: int) -> Table:
@@ -447,13 +440,12 @@ def main() -> int:
     parser.add_argument(
         "--trace", type=Path, help="test a recorded trace of a few thousand events instead of those of the table"
     )
-    parser.add_argument("--write", action="store_true", help=f"write docs/reference/{TABLE_NAME}.md and {TABLE.name}")
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
     arguments = parser.parse_args()
     bases = BASES if arguments.trace is None else (recorded_trace(arguments.trace),)
     table = detect_changes(bases, arguments.sample, arguments.seed)
     if arguments.write and arguments.trace is None:
         files.write_text(TABLE, table_to_json(table))
-        files.write_text(docs_folder() / "reference" / f"{TABLE_NAME}.md", render_page(table))
     problems = [
         f"{trace}, {change}: detected by no rule" for trace, change in unexplained_changes(table)
     ] + changed_detections(table, committed_table())

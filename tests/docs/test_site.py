@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
+from entrycache_dev.pages.links import Site, rewrite_links
+from entrycache_dev.pages.rendered import PAGES
 from entrycache_dev.pages.site import render_site, stage_pages
 from entrycache_evidence.pulsar_pip430.runs import A, H, at, play
 from entrycache_reference.pulsar_pip430.change import entry_at
@@ -97,6 +99,26 @@ def test_every_rule_has_a_page_and_links_run_both_ways(pages: Path) -> None:
     assert "| proved |" in expire
     assert "test_r_expire_1__" in expire
     assert "| `expire` |" in (pages / "rules" / "frames.md").read_text("utf-8")
+
+
+def test_a_link_to_the_data_of_a_page_leads_to_the_page(tmp_path: Path) -> None:
+    site = Site(tmp_path, frozenset({"docs/table.md", "docs/plot.svg"}), {"tool/data.jsonl": "docs/table.md"})
+    linked: set[Path] = set()
+    text = "[a](../../tool/data.jsonl#row) ![b](../plot.svg) [c](../../tool/data.json)\n"
+    text += "```\n[d](../../tool/data.jsonl)\n```"
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool/data.json").write_text("{}", "utf-8")
+    assert rewrite_links(text, tmp_path / "docs/how-to/page.md", site, linked) == text.replace(
+        "[a](../../tool/data.jsonl#row)", "[a](../table.md#row)"
+    )
+    assert linked == {tmp_path / "tool/data.json"}
+
+
+def test_each_rendered_page_has_its_source_in_the_checkout_and_no_file(pages: Path) -> None:
+    for page in PAGES:
+        assert (ROOT / page.source).is_file(), page.source
+        assert not (ROOT / page.name).exists(), page.name
+        assert (pages / page.name).read_text("utf-8").startswith("# "), page.name
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_dev.matrix import detectors, run
+from entrycache_dev.matrix.__main__ import render_committed
 from entrycache_dev.matrix.generate import Change, generate_changes
 from entrycache_dev.matrix.mutants import (
     generate_all_changes,
@@ -31,7 +32,6 @@ from entrycache_dev.matrix.run import (
 from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.errors import UsageError
-from tests.support import ROOT
 
 TOY = '''"""A toy."""
 
@@ -288,7 +288,7 @@ def test_changes_that_a_formal_detector_detects_in_the_committed_table_are_detec
 def test_the_committed_table_has_no_other_change_and_the_page_says_how_many_are_left() -> None:
     every = generate_all_changes()
     left = {change.id for change in every} - committed().keys()
-    page = (ROOT / "docs" / "reference/mutation-matrix.md").read_text(encoding="utf-8")
+    page = render_committed()
     assert committed().keys() <= {change.id for change in every}, "python -m entrycache_dev.matrix --rest --write"
     assert (f"**{len(left)} changes have not been tried yet.**" in page) == bool(left)
     load_arguments({change.id for change in every})

@@ -22,7 +22,6 @@ from entrycache_dev.pages import faults
 from entrycache_faults.model import load_catalogue
 from entrycache_protocol.subject import TestedSubject
 from tests.conftest import NOT_LONG
-from tests.support import ROOT
 from tests.support.requested import requested_names
 
 STEPS_MOST = 8
@@ -128,20 +127,32 @@ SILENT = {
 
 
 @FAULTS
-def test_the_page_has_the_result_of_a_run(name: str, caught: dict[str, faults.CaughtFault]) -> None:
-    hold_page_to(caught[name])
+def test_the_committed_result_is_that_of_a_run(name: str, caught: dict[str, faults.CaughtFault]) -> None:
+    hold_record_to(caught[name])
 
 
 @CHANGED
-def test_the_page_lists_the_changed_jars(name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]) -> None:
-    hold_page_to(jars[name][0])
+def test_the_committed_result_is_that_of_the_changed_jar(
+    name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]
+) -> None:
+    hold_record_to(jars[name][0])
 
 
-def hold_page_to(fault: faults.CaughtFault) -> None:
-    page = (ROOT / "docs" / "reference/seeded-faults.md").read_text(encoding="utf-8")
-    assert f"### {fault.name}\n" in page
+def hold_record_to(fault: faults.CaughtFault) -> None:
+    committed = faults.read_records()[fault.jar, fault.name]
     if fault.name not in SILENT:
-        assert faults.fault_section(fault) in page, "run make docs"
+        assert committed == faults.fault_record(fault), f"run python -m entrycache_dev.pages.faults {fault.name}"
+
+
+def test_every_fault_has_one_committed_result_and_the_page_shows_all() -> None:
+    records = faults.read_records()
+    assert tuple(records) == faults.KEYS
+    assert len(faults.RESULTS.read_text("utf-8").splitlines()) == len(records)
+    page = faults.render_page(records)
+    assert page.count("\n### ") == len(records)
+    record = records["", "count-stops-at-zero"]
+    assert f"\n0  {record['steps'][0]}\n1  {record['steps'][1]}\n" in page
+    assert f"Step {record['step']}: expected `{record['expected']}`, got `{record['got']}`.\n" in page
 
 
 @CHANGED

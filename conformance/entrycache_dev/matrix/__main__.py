@@ -31,7 +31,7 @@ from entrycache_protocol import errors, files
 @click.option(
     "--write",
     is_flag=True,
-    help="Write matrix.json and docs/reference/mutation-matrix.md; other changes keep their lines.",
+    help="Write matrix.json; other changes keep their lines.",
 )
 def main(
     number: int | None, seed: int, only: str, kind: str, ids: tuple[str, ...], rest: bool, thorough: bool, write: bool
@@ -53,8 +53,8 @@ def main(
     )
     if write:
         known = {**former, **detections}
-        lines = [_line(change, known, because) for change in every if change.id in known]
-        _write(lines, len(every) - len(lines))
+        files.write_text(TABLE, run.to_json([_line(change, known, because) for change in every if change.id in known]))
+        evidence.write_page(locate_root())
     sys.exit(_report([_line(change, detections, because) for change in requested], former))
 
 
@@ -106,12 +106,13 @@ def _committed() -> dict[str, run.Detections]:
     return run.read_json(TABLE.read_text(encoding="utf-8")) if TABLE.is_file() else {}
 
 
-def _write(lines: Sequence[run.Line], unasked: int) -> None:
-    root = locate_root()
+def render_committed() -> str:
+    """Render the site's page of the committed table."""
+    every = mutants.generate_all_changes()
+    because, known = mutants.load_arguments({change.id for change in every}), _committed()
+    lines = [_line(change, known, because) for change in every if change.id in known]
     sources = {name: path.read_text(encoding="utf-8") for name, path in mutants.list_modules()}
-    files.write_text(TABLE, run.to_json(lines))
-    files.write_text(root / "docs/reference/mutation-matrix.md", run.render_page(lines, sources, unasked))
-    evidence.write_page(root)
+    return run.render_page(lines, sources, len(every) - len(lines))
 
 
 if __name__ == "__main__":

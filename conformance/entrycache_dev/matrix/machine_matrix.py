@@ -3,12 +3,14 @@
 A sample of the changed guards that the seeded search sees under the default behaviour is asked through the machines of
 `entrycache.state_machine`. The examples of a machine follow from its seed until the first failure, so they are recorded
 once on the reference, level by level. Every changed reference then answers them as a subject would
-(`seeded_search.py`). With `--write` the table is docs/reference/machine-matrix.md.
+(`seeded_search.py`). With `--write` the result is written into machine-matrix.json.
 """
 
+import json
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
@@ -36,7 +38,8 @@ GOAL: Final = 0.97
 
 HEAD: Final = """# What the state machines see of a changed guard
 
-This page is written by `python -m entrycache_dev.matrix.machine_matrix --write`.
+This page is rendered from `conformance/entrycache_dev/matrix/machine-matrix.json`, which `python -m
+entrycache_dev.matrix.machine_matrix --write` writes.
 
 A [state machine](../how-to/stateful-tests.md) plays what Hypothesis chooses, beside a reference with one changed guard.
 The changes are a random sample of those that the [seeded search](search-matrix.md) sees under the default behaviour, at
@@ -106,13 +109,22 @@ def _blocks(cases: Sequence[Case]) -> Iterator[list[GeneratedCase]]:
         yield [GeneratedCase(case, run_reference(case, Coverage())) for case in cases[at : at + BLOCK]]
 
 
+class UnseenChange(NamedTuple):
+    """The place of a change that the machines miss."""
+
+    file: str
+    function: str
+    old: str
+    new: str
+
+
 class Strength(NamedTuple):
     """The strength of the machines of one system: the visible changes, the sample, and what was missed."""
 
     system: str
     changes: int
     sample: int
-    unseen: tuple[generate.Change, ...]
+    unseen: tuple[UnseenChange, ...]
 
     @property
     def detected(self) -> int:
@@ -120,8 +132,34 @@ class Strength(NamedTuple):
         return self.sample - len(self.unseen)
 
 
+TABLE: Final = Path(__file__).with_name("machine-matrix.json")
+"""The committed result."""
+
+
+def to_json(strengths: Sequence[Strength], examples: int, seed: int) -> str:
+    """Return the result as JSON, a line for each system."""
+    lines = [json.dumps({**one._asdict(), "unseen": [change._asdict() for change in one.unseen]}) for one in strengths]
+    head = f'{{"schema": 1, "examples": {examples}, "seed": {seed}, "systems": [\n'
+    return head + ",\n".join(lines) + "\n]}\n"
+
+
+def read_committed() -> tuple[list[Strength], int, int]:
+    """Read the committed strengths, the number of examples and the seed."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    strengths = [
+        Strength(**{**one, "unseen": tuple(UnseenChange(**change) for change in one["unseen"])})
+        for one in table["systems"]
+    ]
+    return strengths, table["examples"], table["seed"]
+
+
+def render_committed() -> str:
+    """Render the site's page of the committed result."""
+    return render_page(*read_committed())
+
+
 def render_page(strengths: Sequence[Strength], examples: int, seed: int) -> str:
-    """Render the committed page."""
+    """Render the page."""
     changes, sample = (sum(getattr(one, name) for one in strengths) for name in ("changes", "sample"))
     whole = Strength("all", changes, sample, tuple(change for one in strengths for change in one.unseen))
     lines = [HEAD.format(examples=f"{examples:,}", steps=STEPS, seed=seed).rstrip()]
@@ -141,7 +179,7 @@ def render_page(strengths: Sequence[Strength], examples: int, seed: int) -> str:
 @click.option("--sample", "number", type=click.IntRange(1), default=200, show_default=True, help="Ask about so many.")
 @click.option("--seed", default=0, show_default=True, help="The seed of the sample and of the machines.")
 @click.option("--system", "names", multiple=True, type=click.Choice(list(search_matrix.SYSTEMS_BY_NAME)))
-@click.option("--write", is_flag=True, help="Write docs/reference/machine-matrix.md.")
+@click.option("--write", is_flag=True, help=f"Write {TABLE.name}.")
 def main(examples: int, number: int, seed: int, names: tuple[str, ...], write: bool) -> None:
     """Report the changed guards that the machines miss; exit with 1 if they see fewer than they must."""
     every = mutants.generate_all_changes()
@@ -156,15 +194,15 @@ def main(examples: int, number: int, seed: int, names: tuple[str, ...], write: b
         search = seeded_search.SearchSettings(reference_subject(system).declaration, PROFILES["ci"], at_import)
         changes = [change for change in visible[system.name] if change.id in sample]
         unseen = find_unseen(changes, search, examples_of(system, examples, seed))
-        strengths.append(Strength(system.name, len(visible[system.name]), len(changes), tuple(unseen)))
+        missed = tuple(UnseenChange(change.file, change.function, change.old, change.new) for change in unseen)
+        strengths.append(Strength(system.name, len(visible[system.name]), len(changes), missed))
         print(f"{system.name}: {strengths[-1].detected} of {len(changes)} seen", flush=True)
         for change in unseen:
             print(
                 f"  {change.id} {change.file}:{change.line} {change.function}: {change.old} -> {change.new}", flush=True
             )
     if write:
-        page = search_matrix._docs() / "reference" / "machine-matrix.md"
-        files.write_text(page, render_page(strengths, examples, seed))
+        files.write_text(TABLE, to_json(strengths, examples, seed))
     detected, sampled = (sum(getattr(one, name) for one in strengths) for name in ("detected", "sample"))
     sys.exit(int(detected < GOAL * sampled))
 

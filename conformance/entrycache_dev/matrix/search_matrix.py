@@ -21,7 +21,6 @@ import click
 from entrycache_conformance.levels import PROFILES
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_dev.matrix import generate, mutants, process, run, seeded_search
-from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol import case, errors, files
 from entrycache_protocol.declaration import Declaration
 
@@ -194,12 +193,12 @@ def variants_of(declaration: Declaration, at_once: Sequence[int]) -> dict[str, D
 
 # --- The command and its page
 
-PAGE: Final = "search-matrix"
-TABLE: Final = Path(__file__).with_name(f"{PAGE}.json")
+TABLE: Final = Path(__file__).with_name("search-matrix.json")
 SECONDS: Final = seeded_search.SECONDS
 HEAD: Final = f"""# What a run sees of a changed guard
 
-This page is written by `python -m entrycache_dev.matrix.search_matrix --write`; a stopped run continues where it was.
+This page is rendered from `conformance/entrycache_dev/matrix/search-matrix.json`, which `python -m
+entrycache_dev.matrix.search_matrix --write` writes; a stopped run continues where it was.
 
 A changed guard is a one-token change of a comparison, a condition, an operand or a constant of a reference. It plays
 the seeded cases of `conform` at profile ci, seed by seed from 0 on, as a subject would. Changes that are argued to
@@ -236,7 +235,7 @@ SILENT: Final = Path(__file__).parent / "silent.toml"
     "--system", "names", multiple=True, type=click.Choice(list(SYSTEMS_BY_NAME)), help="Try this system; default: all."
 )
 @click.option("--only", default="", help="Try modules whose name contains this text, such as kafka_streams.flush.")
-@click.option("--write", is_flag=True, help=f"Write {PAGE}.json and docs/reference/{PAGE}.md; other systems stay.")
+@click.option("--write", is_flag=True, help=f"Write {TABLE.name}; other systems stay.")
 def main(seeds: int, profile: str, names: tuple[str, ...], only: str, write: bool) -> None:
     """Report the changed guards that seeded runs miss at more than one seed; exit with 1 if there are any."""
     every = mutants.generate_all_changes()
@@ -317,13 +316,6 @@ def _progress(number: int):  # type: ignore[no-untyped-def]
     return report
 
 
-def _docs() -> Path:
-    root = locate_checkout()
-    if root is None:
-        raise errors.UsageError("the matrix of searches changes a source checkout; expected to run in one")
-    return root / "docs"
-
-
 def _committed() -> dict[str, Any]:
     return json.loads(TABLE.read_text("utf-8")) if TABLE.is_file() else {"systems": {}, "earlier": {}}
 
@@ -334,11 +326,16 @@ def _write(systems: Mapping[str, Any]) -> None:
     earlier = {name: state for name, state in _committed()["earlier"].items() if name not in requested}
     table = {"schema": 2, "systems": in_order, "earlier": earlier}
     files.write_text(TABLE, json.dumps(table, indent=1) + "\n")
-    files.write_text(_docs() / "reference" / f"{PAGE}.md", render_page(in_order, earlier))
+
+
+def render_committed() -> str:
+    """Render the site's page of the committed table."""
+    table = _committed()
+    return render_page(table["systems"], table["earlier"])
 
 
 def render_page(systems: Mapping[str, State], earlier: Mapping[str, Mapping[str, Any]]) -> str:
-    """Render the committed page; `earlier` are counts of systems that were asked older cases."""
+    """Render the page; `earlier` are counts of systems that were asked older cases."""
     lines = HEAD.splitlines()
     in_progress = [name for name, state in systems.items() if "begun" in state]
     systems = {name: state for name, state in systems.items() if name not in in_progress}

@@ -1,17 +1,19 @@
-"""Write docs/reference/seeded-faults.md: every seeded fault and changed jar with the case that catches it.
+"""Catch every seeded fault and changed jar, and render the site's page of the cases that catch them.
 
-`python -m entrycache_dev.pages.faults` runs the suite on each fault through a child process, shrinks the failure, and
-writes one section per fault. `FAULTS` lists the faults of every system. `catch_fault` runs one faulty subject with a
-few seeds; `catch_seeded_faults` and `catch_changed_jars` run all of them; `render_page` makes the page. The tests
-compare the page with a fresh run.
+`python -m entrycache_dev.pages.faults [NAME...]` runs the suite on each fault through a child process, shrinks the
+failure, and writes seeded-faults.jsonl, one line for each fault. `FAULTS` lists the faults of every system.
+`catch_fault` runs one faulty subject with a few seeds; `catch_seeded_faults` and `catch_changed_jars` run several.
+`render_page` makes the page from the file. The tests compare the file with a fresh run.
 """
 
+import json
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import resolve, run
 from entrycache_conformance.levels import PROFILES
@@ -102,7 +104,7 @@ class CaughtFault(NamedTuple):
     """A fault with the failure that caught it."""
 
     name: str
-    what: str
+    jar: str
     rules: tuple[str, ...]
     step: int
     expected: str
@@ -122,7 +124,6 @@ Start = Callable[[resolve.SubjectChoice], TestedSubject]
 def catch_fault(
     choice: resolve.SubjectChoice,
     name: str,
-    what: str,
     folder: Path,
     levels: tuple[str, ...],
     start: Start = resolve.resolve_subject,
@@ -140,9 +141,9 @@ def catch_fault(
     answered = [failure for failure in report.failures if "failed" not in failure.got]
     failure = (answered or report.failures)[0]
     got = failure.got.get("failed") or codec.format_json(failure.got)
-    return CaughtFault(
-        name, what, failure.rules, failure.step, codec.format_json(failure.expected), got, Path(failure.case)
-    )
+    jar = choice.name or "" if choice.classpath else ""
+    expected = codec.format_json(failure.expected)
+    return CaughtFault(name, jar, failure.rules, failure.step, expected, got, Path(failure.case))
 
 
 GROUPS: Final = [(part, title, names, level) for part in FAULTS for title, (names, level) in part.groups.items()]
@@ -152,13 +153,17 @@ LEVEL: Final = {name: (part, level) for part, _, names, level in GROUPS for name
 NAMES = tuple(LEVEL)
 
 
+def describe_fault(case: Case) -> str:
+    """Return what a seeded fault does, and the rules that it breaks on purpose."""
+    return f"{case.note} ({', '.join(case.rules)})"
+
+
 def catch_seeded_fault(name: str, folder: Path, start: Start = resolve.resolve_subject) -> CaughtFault:
     """Catch one seeded fault, through the protocol unless `start` says otherwise."""
     case = load_catalogue(SYSTEMS)[name]
     choice = resolve.SubjectChoice(name, timeout_seconds=8.0 if name.startswith("liveness") else 10.0)
-    what = f"{case.note} ({', '.join(case.rules)})"
     part, level = LEVEL[name]
-    return catch_fault(choice, name, what, folder, (level or part.find_level(case),), start)
+    return catch_fault(choice, name, folder, (level or part.find_level(case),), start)
 
 
 def catch_seeded_faults(
@@ -174,47 +179,99 @@ def catch_changed_jars(folder: Path, names: Collection[str] = CHANGES.keys()) ->
     jars = changed_jars.write_changed_jars(folder / "jars", wanted)
     for name, change in wanted.items():
         choice = resolve.SubjectChoice(change.subject, classpath=str(jars[name]), timeout_seconds=6.0)
-        yield catch_fault(choice, name, change.what, folder, change.levels), jars[name]
+        yield catch_fault(choice, name, folder, change.levels), jars[name]
 
 
-def fault_section(caught: CaughtFault) -> str:
-    """Return the section of one fault."""
-    said = f"{caught.what[0].upper()}{caught.what[1:]}"
-    lines = [f"### {caught.name}", "", said if said.endswith(")") else f"{said}.", ""]
-    lines.append(f"Caught by {', '.join(caught.rules)} in {len(caught.case.steps)} steps:")
-    lines += ["", "```text"]
-    lines += [f"{at}  {type(op).name}  {codec.format_arguments(op)}" for at, op in enumerate(caught.case.steps)]
-    lines += ["```", "", f"Step {caught.step}: expected `{caught.expected}`, got `{caught.got}`.", ""]
-    return "\n".join(lines)
+RESULTS: Final = Path(__file__).with_name("seeded-faults.jsonl")
+"""The file of committed results, a line for each fault."""
 
 
-HEAD = """# Seeded faults, and how they are caught
+def fault_record(caught: CaughtFault) -> dict[str, Any]:
+    """Return the line of one fault: the failure that caught it, with its shrunk steps."""
+    return {
+        "name": caught.name,
+        **({"jar": caught.jar} if caught.jar else {}),
+        "rules": list(caught.rules),
+        "steps": [f"{type(op).name}  {codec.format_arguments(op)}".rstrip() for op in caught.case.steps],
+        "step": caught.step,
+        "expected": caught.expected,
+        "got": caught.got,
+    }
 
-`make docs` writes this page; the tests compare it with a fresh run (profile dev, the first of the seeds 0 to 2 that
-finds the fault). Each fault was caught through a child process and shrunk, at the level that it is about. `entrycache
-conform NAME` repeats that. The rule behind a fault's description is the rule that it breaks on purpose; "caught by"
-names the rules that the suite reports, the likeliest first.
+
+Records = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Results by the jar and the name of the fault; a fault of ours has no jar."""
+
+KEYS: Final = (*(("", name) for name in NAMES), *((change.subject, name) for name, change in CHANGES.items()))
+"""The keys of all results, in the order of the page."""
+
+
+def read_records() -> Records:
+    """Read the committed results."""
+    records = map(json.loads, RESULTS.read_text(encoding="utf-8").splitlines())
+    return {(record.get("jar", ""), record["name"]): record for record in records}
+
+
+def write_records(records: Records) -> None:
+    """Write the results in the order of the page; leave out faults that are no longer there."""
+    in_order = (records[key] for key in KEYS if key in records)
+    files.write_text(RESULTS, "".join(json.dumps(record) + "\n" for record in in_order))
+
+
+HEAD: Final = """# Seeded faults, and how they are caught
+
+Each fault was caught through a child process and shrunk, at the level that it is about (profile dev, the first of the
+seeds 0 to 2 that finds the fault). `entrycache conform NAME` repeats that. The rule behind a fault's description is the
+rule that it breaks on purpose; "caught by" names the rules that the suite reports, the likeliest first. The results
+stand in `conformance/entrycache_dev/pages/seeded-faults.jsonl`; `python -m entrycache_dev.pages.faults NAME` writes the
+line of a fault again, and tests compare the lines with a fresh run.
 """
 
 
-def render_page(subjects: list[CaughtFault], jars: list[CaughtFault]) -> str:
-    """Return the whole page."""
-    by_name = {caught.name: caught for caught in subjects}
+def render_page(records: Records) -> str:
+    """Return the whole page, made of the committed results."""
     parts = [HEAD, "| faults of our own caches | number | median of steps | most steps |", "|---|---:|---:|---:|"]
     for _, title, names, _ in GROUPS:
-        steps = [len(by_name[name].case.steps) for name in names]
+        steps = [len(records["", name]["steps"]) for name in names]
         parts.append(f"| {title} | {len(steps)} | {median(steps):g} | {max(steps)} |")
     parts.append("")
+    catalogue = load_catalogue(SYSTEMS)
     for part, title, names, _ in GROUPS:
         parts += [f"## {title}: {part.origin} with one fault each", ""]
-        parts += [fault_section(by_name[name]) for name in sorted(names)]
+        parts += [_section(records["", name], describe_fault(catalogue[name])) for name in sorted(names)]
     for part in (part for part in FAULTS if part.changes):
         parts += [f"## Changed jars: {part.jars}", ""]
-        parts += [fault_section(caught) for caught in jars if caught.name in part.changes]
+        parts += [
+            _section(records[change.subject, name], change.what) for name, change in part.changes.items() if change.what
+        ]
     return "\n".join(parts).rstrip() + "\n"
 
 
-if __name__ == "__main__":
+def _section(record: Mapping[str, Any], what: str) -> str:
+    """Return the section of one fault."""
+    sentence = f"{what[0].upper()}{what[1:]}"
+    lines = [f"### {record['name']}", "", sentence if sentence.endswith(")") else f"{sentence}.", ""]
+    lines.append(f"Caught by {', '.join(record['rules'])} in {len(record['steps'])} steps:")
+    lines += ["", "```text", *(f"{at}  {step}" for at, step in enumerate(record["steps"])), "```", ""]
+    lines += [f"Step {record['step']}: expected `{record['expected']}`, got `{record['got']}`.", ""]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Catch the named faults, or all; write their lines."""
+    unknown = sorted({*arguments} - {*NAMES, *CHANGES})
+    if unknown:
+        print(f"no seeded fault or changed jar {unknown[0]!r}; `entrycache faults` lists them", file=sys.stderr)
+        return 2
+    requested = arguments or (*NAMES, *CHANGES)
     with files.scratch_folder() as folder:
-        page = render_page(catch_seeded_faults(folder), [caught for caught, _ in catch_changed_jars(folder)])
-    Path("docs/reference/seeded-faults.md").write_text(page, encoding="utf-8")
+        caught = catch_seeded_faults(folder, [name for name in NAMES if name in requested])
+        if CHANGES.keys() & set(requested):
+            caught += [fault for fault, _ in catch_changed_jars(folder, requested)]
+        results = {(fault.jar, fault.name): fault_record(fault) for fault in caught}
+    write_records({**read_records(), **results})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -8,6 +8,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from entrycache_dev import audit_mutations
+from entrycache_dev.matrix import machine_matrix, search_matrix
+from entrycache_dev.matrix.__main__ import render_committed as render_mutation_matrix
+from entrycache_dev.pages import faults
+
 
 class RenderedPage(NamedTuple):
     """A page of the site: its name, the file that it is rendered from, its text, and what draws its pictures."""
@@ -18,7 +23,33 @@ class RenderedPage(NamedTuple):
     pictures: Mapping[str, Callable[[Path], None]] = {}
 
 
-PAGES: Final[tuple[RenderedPage, ...]] = ()
+FOLDER: Final = "conformance/entrycache_dev"
+
+PAGES: Final = (
+    RenderedPage(
+        "docs/reference/seeded-faults.md",
+        f"{FOLDER}/pages/seeded-faults.jsonl",
+        lambda root: faults.render_page(faults.read_records()),
+    ),
+    RenderedPage(
+        "docs/reference/mutation-matrix.md", f"{FOLDER}/matrix/matrix.json", lambda root: render_mutation_matrix()
+    ),
+    RenderedPage(
+        "docs/reference/search-matrix.md",
+        f"{FOLDER}/matrix/search-matrix.json",
+        lambda root: search_matrix.render_committed(),
+    ),
+    RenderedPage(
+        "docs/reference/machine-matrix.md",
+        f"{FOLDER}/matrix/machine-matrix.json",
+        lambda root: machine_matrix.render_committed(),
+    ),
+    RenderedPage(
+        "docs/reference/audit-mutations.md",
+        f"{FOLDER}/audit_mutations.json",
+        lambda root: audit_mutations.render_committed(),
+    ),
+)
 """The pages; each function receives the root of the checkout."""
 
 
