@@ -62,14 +62,14 @@ bench: environment ## speed, as ratios measured in one run
 rules: environment ## text, code, tests, examples and seeded faults agree
 	$(BIN)/entrycache rules --check
 
-docs: evidence ## all of `make evidence`, and the results of seeded faults, settings, versions again
+docs: evidence ## all of `make evidence`, and the results of seeded faults; the pages of settings and versions
 	$(BIN)/python -m entrycache_dev.pages.faults
 	$(BIN)/python -m entrycache_dev.pages.settings
 	$(BIN)/entrycache versions --write docs/reference/versions.md
 	$(BIN)/entrycache versions --results docs/campaigns/kafka-streams --write docs/reference/versions-kafka-streams.md
 	$(BIN)/entrycache versions --results docs/campaigns/pulsar-legacy --write docs/reference/versions-pulsar-legacy.md
 
-evidence: environment ## obtain all formal evidence again, and write its page: 15 minutes of two cores, for a maintainer
+evidence: environment ## obtain all formal evidence again: 15 minutes of two cores, for a maintainer
 	$(BIN)/python -m entrycache_dev.pages.evidence
 
 site: environment ## the pages of docs/, spec/ and a page a rule as a site in build/site; needs no network

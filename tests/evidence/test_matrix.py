@@ -10,6 +10,7 @@ pytest.importorskip("z3", reason="needs the Python package z3-solver")
 
 from entrycache_dev.matrix import detectors, run
 from entrycache_dev.matrix.__main__ import render_committed
+from entrycache_dev.matrix.detectors import FORMAL, is_formal
 from entrycache_dev.matrix.generate import Change, generate_changes
 from entrycache_dev.matrix.mutants import (
     generate_all_changes,
@@ -29,7 +30,6 @@ from entrycache_dev.matrix.run import (
     render_page,
     to_json,
 )
-from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol.errors import UsageError
 

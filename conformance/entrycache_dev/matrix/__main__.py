@@ -1,7 +1,7 @@
 """Run the mutation matrix: `python -m entrycache_dev.matrix`.
 
 The command asks the detectors about all changes of the reference, or about a part of them. It prints the changes that
-no formal detector detects, and with `--write` it writes matrix.json, its page and the page of evidence.
+no formal detector detects, and with `--write` it writes matrix.json.
 """
 
 import sys
@@ -12,8 +12,7 @@ from typing import Final
 import click
 
 from entrycache_dev.matrix import detectors, generate, mutants, run
-from entrycache_dev.pages import evidence
-from entrycache_dev.pages.evidence import is_formal
+from entrycache_dev.matrix.detectors import is_formal
 from entrycache_evidence.core.checkout import locate_checkout
 from entrycache_protocol import errors, files
 
@@ -54,7 +53,6 @@ def main(
     if write:
         known = {**former, **detections}
         files.write_text(TABLE, run.to_json([_line(change, known, because) for change in every if change.id in known]))
-        evidence.write_page(locate_root())
     sys.exit(_report([_line(change, detections, because) for change in requested], former))
 
 

@@ -8,7 +8,7 @@ law.
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
 from itertools import islice
 from types import FrameType
@@ -27,6 +27,19 @@ from entrycache_protocol import errors, subject
 from entrycache_protocol.case import Case
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
+
+FORMAL: Final = ("laws", "worlds", "contracts", "z3")
+"""The detectors that count as formal evidence.
+
+They know the rules, but neither a second implementation nor committed answers. `contracts` are those of CrossHair on
+plain inputs; `z3` are the lemmas.
+"""
+
+
+def is_formal(names: Collection[str]) -> bool:
+    """Return whether one of these detectors is formal."""
+    return any(name in names for name in FORMAL)
+
 
 BLOCK: Final = 40
 """The number of scaled cases that one detector run checks within its time."""

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from entrycache_dev.matrix import detectors, generate, mutants, process
+from entrycache_dev.matrix.detectors import FORMAL, is_formal
 from entrycache_dev.matrix.process import ProcessDied, TimeOver, run_in_child, run_within
-from entrycache_dev.pages.evidence import FORMAL, is_formal
 from entrycache_evidence.core import scheduler, stress
 from entrycache_protocol.system import AnySystem
 

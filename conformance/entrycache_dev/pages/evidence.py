@@ -1,22 +1,21 @@
-"""Write docs/explanation/evidence.md: what is verified, within which bounds, and what is not.
+"""Render the site's page of evidence: what is verified, within which bounds, and what is not.
 
-The page is rendered from the committed evidence.json, matrix.json and worlds.json. `python -m
-entrycache_dev.pages.evidence [PROFILE]` produces all evidence first and writes evidence.json, then the page.
-`FORMAL` names the detectors of the mutation matrix that count as formal evidence.
+The page is rendered from evidence.md.j2 and the committed evidence.json, matrix.json and worlds.json. `python -m
+entrycache_dev.pages.evidence [PROFILE]` produces all evidence and writes evidence.json.
 """
 
 import json
 import sys
 import tomllib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import jinja2
 
+from entrycache_dev.matrix.detectors import is_formal
 from entrycache_evidence import run, systems
-from entrycache_evidence.core import checkout, results
-from entrycache_protocol.files import write_text
+from entrycache_evidence.core import results
 
 SOURCES: Final = (
     "entrycache_evidence/evidence.json",
@@ -29,13 +28,6 @@ REASONS: Final = Path(__file__).with_name("unproved.toml")
 """The file of reasons why some rules are not proved."""
 
 STRONGEST_FIRST: Final = results.GRADES[::-1]
-
-FORMAL: Final = ("laws", "worlds", "contracts", "z3")
-"""The detectors of the mutation matrix that count as formal evidence.
-
-They know the rules, but neither a second implementation nor committed answers. `contracts` are those of CrossHair on
-plain inputs; `z3` are the lemmas.
-"""
 
 Lines = Sequence[dict[str, Any]]
 """The lines of one of the `SOURCES`."""
@@ -69,21 +61,6 @@ def render_checkout(root: Path) -> str:
     evidence, changes, counted = (json.loads((root / "conformance" / name).read_text("utf-8")) for name in SOURCES)
     lines = (evidence["rules"], evidence["evidence"], evidence["refinements"])
     return render_page(*lines, changes["changes"], counted["worlds"])
-
-
-def locate_page(root: Path) -> Path:
-    """Return the path of the page in a checkout."""
-    return root / "docs" / "explanation/evidence.md"
-
-
-def write_page(root: Path) -> None:
-    """Write the page of a checkout."""
-    write_text(locate_page(root), render_checkout(root))
-
-
-def is_formal(names: Collection[str]) -> bool:
-    """Return whether one of these detectors is formal."""
-    return any(name in names for name in FORMAL)
 
 
 def _families(rules: Sequence[str], have: dict[str, set[str]]) -> str:
@@ -216,16 +193,13 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def main() -> int:
-    """Write the evidence and the page; return 1, and write nothing, if something failed."""
+    """Write the evidence; return 1, and write nothing, if something failed."""
     proof = run.prove(sys.argv[1] if len(sys.argv) > 1 else "long")
     for line in [*proof.failures, *(f"skipped: {part}: {reason}" for part, reason in proof.skipped)]:
         print(line, file=sys.stderr)
     if proof.failures or proof.skipped:
         return 1
     results.write_evidence(proof)
-    root = checkout.locate_checkout()
-    assert root is not None, "the line before has written into it"
-    write_page(root)
     return 0
 
 

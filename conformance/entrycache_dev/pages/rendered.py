@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from entrycache_dev import audit_mutations
 from entrycache_dev.matrix import machine_matrix, search_matrix
 from entrycache_dev.matrix.__main__ import render_committed as render_mutation_matrix
-from entrycache_dev.pages import faults
+from entrycache_dev.pages import evidence, faults
 
 
 class RenderedPage(NamedTuple):
@@ -26,6 +26,7 @@ class RenderedPage(NamedTuple):
 FOLDER: Final = "conformance/entrycache_dev"
 
 PAGES: Final = (
+    RenderedPage("docs/explanation/evidence.md", f"{FOLDER}/pages/evidence.md.j2", evidence.render_checkout),
     RenderedPage(
         "docs/reference/seeded-faults.md",
         f"{FOLDER}/pages/seeded-faults.jsonl",
