@@ -9,5 +9,5 @@ import pytest
 
 
 def newest_in_every_run(releases: Sequence[Any]) -> list[Any]:
-    """The older ones are for the long run: the demo holds them to the rules in every run."""
+    """Return the releases as parameters; the older ones are for the long run."""
     return [*(pytest.param(release, marks=pytest.mark.long) for release in releases[:-1]), releases[-1]]
