@@ -25,9 +25,10 @@ TRACE_EVENTS: Final = 30_000
 
 PAGE_HEAD: Final = """# Comparison of cache policies
 
-The command `entrycache policies --page docs/explanation/policy-comparison.md cloudPhysicsIO.csv twitter_cluster52.csv`
-writes this page, and its numbers into `policy-comparison.json`. Hits, bytes and examined entries are the same in every
-run. Processor times are of one run, and only their ratios mean something.
+The command `entrycache policies --page conformance/entrycache_dev/policy-comparison.json cloudPhysicsIO.csv
+twitter_cluster52.csv` writes the numbers that this page is rendered from. Hits, bytes and examined entries are the same
+in every run. Processor times are of one run, and only their ratios mean something. A chart shows at most eight
+policies: the defaults of each era, the optimum and well-known ones. The table below it has all.
 
 ```console
 $ entrycache policies --preset catch-up                # a table on the terminal, in under two minutes
@@ -135,9 +136,15 @@ def measure_page(traces: Sequence[Requests] = (), progress: Callable[[str], None
 
 
 def write_page(numbers: PageNumbers, path: Path) -> None:
-    """Write the page, and its numbers and charts beside it."""
-    write_text(path, render_page(numbers))
+    """Write the page, and its numbers and charts beside it; write the numbers alone if the file is called `.json`."""
     write_text(path.with_suffix(".json"), numbers_json(numbers))
+    if path.suffix != ".json":
+        write_text(path, render_page(numbers))
+        draw_charts(numbers, path)
+
+
+def draw_charts(numbers: PageNumbers, path: Path) -> None:
+    """Draw the charts of the page beside it."""
     report.draw_costs(numbers.costs, path.with_name(f"{path.stem}-cost.svg"))
     for name, comparison in numbers.comparisons.items():
         report.draw_curves(comparison, path.with_name(f"{path.stem}-{name}.svg"))

@@ -7,11 +7,12 @@ with matplotlib as SVG: the same numbers give the same bytes with the same versi
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from rich.table import Table
 from rich.text import Text
 
+from entrycache_league import policies
 from entrycache_league.comparison import TOPIC_COUNTS, PolicyComparison, PolicyResult, RequestCost
 from entrycache_protocol import errors, files
 
@@ -157,17 +158,37 @@ STYLE: dict[Any, Any] = {
 }
 
 
+MOST_LINES: Final = 8
+"""The most lines of a chart."""
+
+DRAWN_FIRST: Final = (*policies.ERA_DEFAULTS.values(), "belady", "segmented:copy", "lru", "s3fifo", "fifo", "w-tinylfu")
+"""The policies that are drawn first where a comparison has more policies than a chart has lines."""
+
+
+def choose_lines(names: Sequence[str]) -> list[str]:
+    """Return the policies that a chart shows, in their order."""
+    preferred = [name for name in DRAWN_FIRST if name in names]
+    chosen = [*preferred, *(name for name in names if name not in preferred)][:MOST_LINES]
+    return [name for name in names if name in chosen]
+
+
+def _chart_title(text: str, visible: Sequence[str], every: Sequence[str]) -> str:
+    return text if len(visible) == len(every) else f"{text} ({len(visible)} of {len(every)} policies)"
+
+
 def draw_curves(comparison: PolicyComparison, path: Path) -> None:
-    """Draw miss ratios over capacities: Pulsar's policies solid, the others dashed, and the optimum black."""
+    """Draw miss ratios over capacities, eight lines at most: Pulsar's solid, the others dashed, the optimum black."""
 
     def draw(axes: Any) -> None:
-        names = list(dict.fromkeys(result.policy for result in comparison.curve))
+        every = list(dict.fromkeys(result.policy for result in comparison.curve))
+        names = choose_lines(every)
         for policy in names:
             own = [result for result in comparison.curve if result.policy == policy]
             mebibytes = [result.capacity_bytes / 2**20 for result in own]
             misses = [1 - result.hit_ratio for result in own]
             axes.plot(mebibytes, misses, **_line_style(policy, names), label=policy_label(own[0]))
-        axes.set(xscale="log", xlabel="capacity, MiB", ylabel="miss ratio", ylim=(0, None), title=comparison.name)
+        axes.set(xscale="log", xlabel="capacity, MiB", ylabel="miss ratio", ylim=(0, None))
+        axes.set_title(_chart_title(comparison.name, names, every))
 
     _write_picture(draw, path)
 
@@ -176,13 +197,14 @@ def draw_costs(costs: Sequence[RequestCost], path: Path) -> None:
     """Draw the processor time of a request over the number of topics."""
 
     def draw(axes: Any) -> None:
-        names = list(dict.fromkeys(cost.policy for cost in costs))
+        every = list(dict.fromkeys(cost.policy for cost in costs))
+        names = choose_lines(every)
         for policy in names:
             own = [cost for cost in costs if cost.policy == policy]
             topics, nanos = [cost.topics for cost in own], [cost.nanos for cost in own]
             axes.plot(topics, nanos, **_line_style(policy, names), label=policy)
         axes.set(xscale="log", yscale="log", xlabel="topics", ylabel="nanoseconds a request")
-        axes.set_title("cost of a request, all policies compiled alike, one run")
+        axes.set_title(_chart_title("cost of a request, all compiled alike, one run", names, every))
 
     _write_picture(draw, path)
 
@@ -229,7 +251,7 @@ def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
         axes: Any = figure.subplots()
         draw(axes)
         axes.grid(visible=True, which="major", alpha=0.25)
-        figure.legend(loc="outside right upper", frameon=False, fontsize=9)
+        figure.legend(loc="outside right upper", frameon=False, fontsize=10)
         with files.atomic_path(path) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
         pyplot.close(figure)

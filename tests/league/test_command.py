@@ -14,8 +14,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from entrycache_cli.main import main
+from entrycache_league import policies, report
 from entrycache_league.claims import CLAIMS, compare_eras
-from entrycache_league.page import read_numbers, render_page
+from entrycache_league.page import read_numbers, render_page, write_page
 from entrycache_league.policies import POLICIES
 from entrycache_trace.generators.generate import generate
 from tests.support import ROOT
@@ -107,13 +108,39 @@ def test_unusable_input_is_one_line_and_exit_2(
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_the_page_is_rendered_from_its_numbers() -> None:
-    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
-    assert (ROOT / "docs" / "explanation/policy-comparison.md").read_text(encoding="utf-8") == render_page(numbers)
+NUMBERS = ROOT / "conformance/entrycache_dev/policy-comparison.json"
+
+
+def test_the_committed_numbers_are_what_the_command_writes_and_the_page_shows(tmp_path: Path) -> None:
+    numbers = read_numbers(NUMBERS)
+    write_page(numbers, tmp_path / "numbers.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers.json"]
+    assert (tmp_path / "numbers.json").read_bytes() == NUMBERS.read_bytes()
+    page = render_page(numbers)
+    assert all(f"## {name}\n" in page for name in numbers.comparisons)
+
+
+def test_a_chart_has_at_most_eight_lines_and_a_legend_on_white(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    comparison = read_numbers(NUMBERS).comparisons["zipf"]
+    every = list(dict.fromkeys(result.policy for result in comparison.curve))
+    assert len(every) > 8
+    report.draw_curves(comparison, tmp_path / "zipf.svg")
+    chart = (tmp_path / "zipf.svg").read_text("utf-8")
+    visible = [policy for policy in every if re.search(rf">{re.escape(policy)}(, | \(|<)", chart)]
+    assert visible == report.choose_lines(every)
+    assert len(visible) == 8
+    assert {*policies.ERA_DEFAULTS.values(), "belady", "lru"} <= set(visible)
+    assert ">zipf (8 of 24 policies)<" in chart
+    assert re.search(r'id="patch_1">\s*<path d="[^"]*"\s*style="fill: #ffffff"', chart)
+    legend = re.findall(r'"font-size: (\d+)px[^"]*text-anchor: start"', chart)
+    assert len(legend) == 8
+    assert min(map(int, legend)) >= 10
+    assert report.choose_lines(["fifo", "lru"]) == ["fifo", "lru"]
 
 
 def test_an_era_is_said_to_win_and_to_lose() -> None:
-    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
+    numbers = read_numbers(NUMBERS)
     catch_up, reconnect = (numbers.comparisons[name] for name in ("catch-up", "reconnect"))
     same = replace(numbers, comparisons={"one": catch_up, "two": reconnect, "three": catch_up})
     assert (
@@ -126,7 +153,7 @@ def test_an_era_is_said_to_win_and_to_lose() -> None:
 
 
 def test_a_claim_is_confirmed_only_by_the_pair_that_it_names() -> None:
-    numbers = read_numbers(ROOT / "docs" / "explanation" / "policy-comparison.json")
+    numbers = read_numbers(NUMBERS)
     (topics, *_) = CLAIMS
     assert topics.check is not None
     assert topics.check(numbers).verdict == "mixed"

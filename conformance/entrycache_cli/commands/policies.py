@@ -63,7 +63,7 @@ PAGE_STEPS = 200
 @click.option(
     "--page",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a page with pictures for all presets and TRACEs.",
+    help="Write a page with pictures for all presets and TRACEs; into FILE.json, its numbers alone.",
 )
 @json_option
 @exits_with_code
@@ -163,7 +163,7 @@ def _write_comparison_page(path: Path, traces: tuple[Path, ...], presets: tuple[
     with _progress_bar(PAGE_STEPS) as progress:
         numbers = measure_page(inputs, progress)
     write_page(numbers, path)
-    echo(f"{escape_unprintable(str(path))} and its pictures are written")
+    echo(f"{escape_unprintable(str(path))} is written")
     return 0
 
 

@@ -4,7 +4,7 @@
 same link leads to the page. Nothing here measures or runs what is tested.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,21 +12,32 @@ from entrycache_dev import audit_mutations
 from entrycache_dev.matrix import machine_matrix, search_matrix
 from entrycache_dev.matrix.__main__ import render_committed as render_mutation_matrix
 from entrycache_dev.pages import evidence, faults
+from entrycache_league import page as policy_page
 
 
 class RenderedPage(NamedTuple):
-    """A page of the site: its name, the file that it is rendered from, its text, and what draws its pictures."""
+    """A page of the site: its name, the file that it is rendered from, and its text.
+
+    `draw` receives the root of the checkout and the path of the staged page, and draws the pictures beside it.
+    """
 
     name: str
     source: str
     render: Callable[[Path], str]
-    pictures: Mapping[str, Callable[[Path], None]] = {}
+    draw: Callable[[Path, Path], None] | None = None
 
 
 FOLDER: Final = "conformance/entrycache_dev"
+POLICIES: Final = f"{FOLDER}/policy-comparison.json"
 
 PAGES: Final = (
     RenderedPage("docs/explanation/evidence.md", f"{FOLDER}/pages/evidence.md.j2", evidence.render_checkout),
+    RenderedPage(
+        "docs/explanation/policy-comparison.md",
+        POLICIES,
+        lambda root: policy_page.render_page(policy_page.read_numbers(root / POLICIES)),
+        lambda root, page: policy_page.draw_charts(policy_page.read_numbers(root / POLICIES), page),
+    ),
     RenderedPage(
         "docs/reference/seeded-faults.md",
         f"{FOLDER}/pages/seeded-faults.jsonl",
@@ -57,3 +68,10 @@ PAGES: Final = (
 def render_pages(root: Path) -> dict[str, str]:
     """Return the text of each page by its name."""
     return {page.name: page.render(root) for page in PAGES}
+
+
+def draw_pictures(root: Path, out: Path) -> None:
+    """Draw the pictures of the pages that are staged below `out`."""
+    for page in PAGES:
+        if page.draw is not None:
+            page.draw(root, out / page.name)

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from entrycache_dev.pages.links import Site, rewrite_links
-from entrycache_dev.pages.rendered import PAGES, render_pages
+from entrycache_dev.pages.rendered import PAGES, draw_pictures, render_pages
 from entrycache_dev.pages.rules import finding_pages, rule_pages
 from entrycache_evidence.core import checkout
 from entrycache_protocol.errors import MissingPrerequisite
@@ -67,6 +67,7 @@ def main(folder: Path) -> None:
     if root is None:
         raise click.ClickException(str(MissingPrerequisite("the site needs a source checkout")))
     stage_pages(root, folder, render_site(root))
+    draw_pictures(root, folder)
 
 
 if __name__ == "__main__":

@@ -377,8 +377,8 @@ promise; longer traces are left open. A test also tries thousands of random trac
 more sizes and other limits, on each cache that keeps a promise. The references are models. Conformance runs show that
 the released classes answer like them ([PIP-430](../reference/versions.md),
 [before](../reference/versions-pulsar-legacy.md)). The visits of a pass are the entries that its rows name, and one more
-in each queue or cache where it ends early; a ring has no passes. The [policy comparison](policy-comparison.md) shows
-the costs at scale.
+in each queue or cache where it ends early; a ring has no passes. The
+[policy comparison](../../conformance/entrycache_dev/policy-comparison.json) shows the costs at scale.
 """
 
 
