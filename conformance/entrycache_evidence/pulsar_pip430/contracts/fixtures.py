@@ -1,7 +1,7 @@
 """Parts that the contracts share: small states, the rules' demands on a pass, seeded faults, the decision fact by fact.
 
-`build_state` builds a state from a few slots. `find_broken_sums` and `find_broken_order` say, without the reference's
-functions, which rules a pass over it breaks. `CONTRACT_FAULTS` lists the seeded faults that contracts have to detect:
+`build_state` builds a state from a few slots. `find_broken_sums` says, without the reference's functions, which rules
+about bytes a pass over it breaks. `CONTRACT_FAULTS` lists the seeded faults that contracts have to detect:
 one for each rule, the flipped decision tables, and some inside passes. `FactByFact` replaces the decision table so that
 a path splits only at facts that decide.
 """
@@ -41,17 +41,6 @@ class QueueSlot(NamedTuple):
     reads: int | None
 
 
-def is_sound_queue(queue: tuple[QueueSlot, ...], now: int) -> bool:
-    """Return whether the rules allow this queue: sizes and requeues are not negative, and stamps ascend."""
-    latest = 0
-    for held in queue:
-        if not held.gone:
-            if held.size < 0 or held.requeues < 0 or held.stamp < latest:
-                return False
-            latest = held.stamp
-    return latest <= now
-
-
 def build_state(queue: tuple[QueueSlot, ...], now: int, settings: Settings) -> State:
     """Build the state with this queue; its slots are numbered from the head."""
     entries: dict[vocabulary.Position, Entry] = {}
@@ -85,55 +74,15 @@ def find_broken_sums(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> tu
     return tuple(wrong)
 
 
-def find_broken_order(queue: tuple[QueueSlot, ...], pre: State, step: Step) -> tuple[str, ...]:
-    """Return the rules about slots, stamps and requeues that a pass breaks."""
-    after = step.state
-    entries = after.caches[CACHE].entries
-    wrong: list[str] = []
-    live = [slot.pos for slot in after.queue if slot is not None]
-    if len(set(live)) != len(live) or set(live) != set(entries):
-        wrong.append("R-STATE-2")
-    stamps = [entries[pos].stamp_nanos for pos in live if pos in entries]
-    if any(stamps[at] > stamps[at + 1] for at in range(len(stamps) - 1)) or any(at > pre.now_nanos for at in stamps):
-        wrong.append("R-STATE-3")
-    if after.queue and after.queue[0] is None:
-        wrong.append("R-EVICT-1")
-    rounds: dict[int, int] = {}
-    for number, held in enumerate(queue):
-        pos = vocabulary.Position(0, number)
-        if held.gone or pos not in entries:
-            continue
-        entry = entries[pos]
-        times = entry.requeues - held.requeues
-        rounds[number] = times
-        if times == 0:
-            if entry != Entry(held.size, held.stamp, held.requeues, held.accessed, held.reads, None):
-                wrong.append("R-EVICT-2")
-            continue
-        if entry.accessed or entry.stamp_nanos != pre.now_nanos:
-            wrong.append("R-REQUEUE-4")
-        for_access = 1 if held.accessed and pre.settings.extend_recently_accessed else 0
-        if times > for_access and not (held.reads is not None and held.reads > 0):
-            wrong.append("R-REQUEUE-8")
-        if times > for_access and entry.requeues > pre.settings.max_requeues:
-            wrong.append("R-REQUEUE-6")
-    # A pass goes round the queue: slots taken fewer times stand before those taken more often.
-    order = [pos.entry for pos in live if pos.entry in rounds]
-    if order != sorted(rounds, key=lambda number: (rounds[number], number)):
-        wrong.append("R-EVICT-8")
-    return tuple(wrong)
-
-
 # --- Seeded faults
 
 PASS_FAULTS: Final = FaultRegistry(OWN.package)
-"""Seeded faults inside passes, which only contracts detect."""
+"""Seeded faults inside passes, for contracts and lemmas."""
 
 seeded_pass_fault = PASS_FAULTS.register
 
 
 @seeded_pass_fault(rules.Rule.STATE_3, "passes.requeue_entry")
-@seeded_pass_fault(rules.Rule.REQUEUE_4, "passes.requeue_entry")
 def requeued_keeping_its_stamp(entry: Entry, now_nanos: int, action: decision.Action, config: Config) -> Entry:
     """A requeued entry keeps its stamp."""
     return entry._replace(accessed=False, requeues=entry.requeues + 1)
@@ -145,11 +94,6 @@ def without_keeping_the_bytes(caches: dict[vocabulary.CacheName, Cache], slot: S
     cache = caches[slot.cache]
     entries = {pos: entry for pos, entry in cache.entries.items() if pos != slot.pos}
     caches[slot.cache] = Cache(entries, cache.size_bytes)
-
-
-@seeded_pass_fault(rules.Rule.STATE_2, "passes.remove_from_cache")
-def without_keeping_the_entry(caches: dict[vocabulary.CacheName, Cache], slot: Slot) -> None:
-    """A pass takes the slot of what it removes and leaves the entry."""
 
 
 @seeded_pass_fault(rules.Rule.EVICT_7, "passes.run_pass")
