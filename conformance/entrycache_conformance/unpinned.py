@@ -43,7 +43,7 @@ class FittedSubject(NarrowedSubject):
 
 
 def open_unpinned(name: str, classpath: str | None, open_child: OpenChild) -> FittedSubject:
-    """Open a version without a folder, such as ``kafka-streams:4.4.0``, and print its driver, lock and variants.
+    """Open a version without a folder, such as ``kafka-streams:4.1.2``, and print its driver, lock and variants.
 
     Raises:
         UsageError: the version or the class path is not right.
@@ -80,7 +80,7 @@ def open_jar(path: Path, classpath: str | None, open_child: OpenChild) -> Fitted
 
 
 def identify_jar(path: Path) -> str:
-    """Return the name that a jar of classes under test would have as a release, such as ``kafka-streams:4.4.0``.
+    """Return the name that a jar of classes under test would have as a release, such as ``kafka-streams:4.1.2``.
 
     Raises:
         UsageError: it holds no class of a known family, or does not say its version.

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pytest
 
-from entrycache_conformance.java.releases import newest_release, releases
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.support.findings import PAGES
 from tests.support.jvm.campaigns import CAMPAIGNS, DSL, FIXED, PAIRED_STORES, REVIVAL, TOPOLOGIES, Campaign, play
+from tests.support.jvm.params import MEASURED
 
 LEAST: Final = {"topologies": 1_000, "twins": 200, "dsl": 100, "revival": 200}
 """The number of topologies or random runs of a committed campaign."""
@@ -24,7 +24,7 @@ EXPLAINED: Final = {
 def played(campaign: Campaign, seeds: tuple[int, int], folder: Path, mode: str = "") -> tuple[int, dict[str, Any]]:
     """Return the campaign record of the newest release; without Maven the test is skipped."""
     try:
-        return play(campaign, newest_release("kafka-streams"), seeds, folder, mode=mode)
+        return play(campaign, MEASURED[-1], seeds, folder, mode=mode)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
 
@@ -33,8 +33,8 @@ def played(campaign: Campaign, seeds: tuple[int, int], folder: Path, mode: str =
 def test_the_committed_run_covers_every_release_and_matches_its_page(campaign: Campaign) -> None:
     results = json.loads(campaign.results.read_text("utf-8"))["releases"]
     page = (campaign.folder / "README.md").read_text("utf-8")
-    subjects = {release.subject for release in releases("kafka-streams")}
-    with_fixes = {f"{newest_release('kafka-streams').subject} {FIXED}"} if campaign.fixes else set()
+    subjects = {release.subject for release in MEASURED}
+    with_fixes = {f"{MEASURED[-1].subject} {FIXED}"} if campaign.fixes else set()
     assert results.keys() == subjects | with_fixes
     names = {page.name for page in PAGES}
     for subject, run in results.items():

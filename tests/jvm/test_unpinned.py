@@ -37,7 +37,7 @@ NAMES = {name: str(value.value) for name, value in dataclasses.asdict(RELEASED).
         ("pulsar:4.0.6", ["pulsar:4.0.0", "pulsar:4.0.8"]),
         ("pulsar:4.1.0", ["pulsar:4.0.8", "pulsar:4.2.4"]),
         ("kafka-streams:3.5.2", ["kafka-streams:3.9.2"]),
-        ("kafka-streams:99.0.0-rc1", ["kafka-streams:4.3.1"]),
+        ("kafka-streams:99.0.0-rc1", ["kafka-streams:4.4.0"]),
     ],
 )
 def test_the_closest_release_comes_first(subject: str, expected: list[str]) -> None:

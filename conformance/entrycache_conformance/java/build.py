@@ -139,7 +139,7 @@ class BuildPart(NamedTuple):
     keep: Callable[[Path, Path], None]
     """A function that moves the results from the built project to the folder of the part."""
     properties: tuple[str, ...] = ()
-    """Properties that Maven gets on its command line, such as ``kafka=4.4.0``."""
+    """Properties that Maven gets on its command line, such as ``kafka=4.1.2``."""
 
 
 def build_part(part: BuildPart) -> Path:

@@ -16,11 +16,12 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.java.driver import JavaTestClasspath, java_test_classpath
 from entrycache_conformance.java.program import compile_sources, main_class
-from entrycache_conformance.java.releases import Release, newest_release, releases
+from entrycache_conformance.java.releases import Release
 from entrycache_protocol.files import write_text
 from tests.support import ROOT
 from tests.support.findings import FINDINGS
 from tests.support.jvm.fixes import fixed, sources_jar
+from tests.support.jvm.params import MEASURED
 from tests.support.jvm.rocks import with_rocks
 
 SECONDS: Final = 1_800
@@ -83,7 +84,7 @@ CAMPAIGNS: Final = {campaign.name: campaign for campaign in (TOPOLOGIES, PAIRED_
 
 def front_of(campaign: Campaign, folder: Path) -> Path:
     """The compiled fixes of its findings."""
-    release = newest_release("kafka-streams")
+    release = MEASURED[-1]
     patches = [FINDINGS / name / "fix.patch" for name in campaign.fixes]
     return fixed(release, patches, sources_jar(release, folder), folder / "fixes")
 
@@ -137,15 +138,13 @@ def main(name: str, *numbers: str) -> None:
     first, *more = [(int(numbers[at]), int(numbers[at + 1])) for at in range(0, len(numbers), 2)]
     results = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for release in releases("kafka-streams"):
+        for release in MEASURED:
             print(release.subject, file=sys.stderr, flush=True)
             results[release.subject] = play(campaign, release, first, Path(scratch, release.version))[1]
         for seeds in more:
-            subject = f"{newest_release('kafka-streams').subject} {FIXED}"
+            subject = f"{MEASURED[-1].subject} {FIXED}"
             print(subject, file=sys.stderr, flush=True)
-            results[subject] = play(campaign, newest_release("kafka-streams"), seeds, Path(scratch, FIXED), mode=FIXED)[
-                1
-            ]
+            results[subject] = play(campaign, MEASURED[-1], seeds, Path(scratch, FIXED), mode=FIXED)[1]
     write_text(campaign.results, json.dumps({"schema": 1, "releases": results}, indent=1) + "\n")
 
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from entrycache_conformance.java.driver import java_test_classpath
 from entrycache_conformance.java.program import compile_sources
-from entrycache_conformance.java.releases import Release, newest_release, releases
+from entrycache_conformance.java.releases import Release, require_release
 from tests.support.findings import Page
 from tests.support.jvm.maven import jar_from_maven
 from tests.support.jvm.rocks import with_rocks
@@ -35,7 +35,8 @@ COMPILED_WITH: Final = {
 
 def release_of_fixes(page: Page) -> Release:
     """The release whose sources the patches are made for."""
-    return releases("pulsar")[0] if page.system.family == "pulsar" else newest_release(page.system.family)
+    versions = {"pulsar": "4.2.4", "kafka-streams": "4.3.1", "pulsar-legacy": "4.0.8"}
+    return require_release(f"{page.system.family.removesuffix('-legacy')}:{versions[page.system.family]}")
 
 
 def sources_jar(release: Release, folder: Path) -> Path:

@@ -11,12 +11,13 @@ from typing import Final, NamedTuple
 
 from entrycache_conformance.java.driver import java_test_classpath
 from entrycache_conformance.java.program import Program, compile_sources, main_class
-from entrycache_conformance.java.releases import Release, releases
+from entrycache_conformance.java.releases import Release
 from tests.support import ROOT
+from tests.support.jvm.params import MEASURED
 
 SOURCE: Final = Path(__file__).with_name("HeapHeld.java")
 PAGE: Final = ROOT / "docs" / "reference/behaviour-diffs.md"
-RELEASES: Final = releases("kafka-streams")
+RELEASES: Final = MEASURED
 HEAP: Final = ("-Xms512m", "-Xmx512m", "-XX:+UseCompressedOops")
 ENTRIES: Final = 20_000
 BEGIN: Final = "<!-- heap: begin -->\n"

@@ -11,11 +11,12 @@ from typing import Final
 
 from entrycache_conformance.java.driver import java_test_classpath
 from entrycache_conformance.java.program import compile_and_run
-from entrycache_conformance.java.releases import Release, releases
+from entrycache_conformance.java.releases import Release
 from tests.support import ROOT
+from tests.support.jvm.params import MEASURED
 
 PAGE: Final = ROOT / "docs" / "reference/kafka-listeners.md"
-RELEASES: Final = releases("kafka-streams")
+RELEASES: Final = MEASURED
 SOURCE: Final = Path(__file__).with_name("ListenerTable.java")
 RUNS: Final = 150
 STEPS: Final = 60

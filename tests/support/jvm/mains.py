@@ -15,6 +15,7 @@ from entrycache_conformance.java.driver import JavaTestClasspath, java_test_clas
 from entrycache_conformance.java.program import Program, compile_sources, main_class
 from entrycache_conformance.java.releases import Release
 from entrycache_protocol.errors import MissingPrerequisite
+from tests.support.jvm.moved import with_moved_imports
 from tests.support.jvm.rocks import as_needed, needs_rocks, with_rocks
 
 MAINS: Final = Path(__file__).with_name("Mains.java")
@@ -50,30 +51,34 @@ def run_all(
     sharing, alone = ([path for path in paths if path not in needing] for paths in (sharing, alone))
     ended = {path: _with_rocks(path, tools, folder) for path in needing}
     if sharing or alone:
-        copies = [_copy(path, folder / "sharing") for path in sharing]
-        program = compile_sources([MAINS, *copies, *alone], tools, folder / "out")
+        copies = [_copy(with_moved_imports(path, tools, folder), folder / "sharing") for path in sharing]
+        others = [with_moved_imports(path, tools, folder) for path in alone]
+        program = compile_sources([MAINS, *copies, *others], tools, folder / "out")
         ended |= {**_run_in_one_jvm(program, sharing), **{path: _alone(program, path) for path in alone}}
     return ended
 
 
 def _with_rocks(path: Path, tools: JavaTestClasspath, folder: Path) -> Ended:
     try:
-        return _alone(compile_sources([path], with_rocks(tools, folder), folder / path.stem), path)
+        source = with_moved_imports(path, tools, folder)
+        return _alone(compile_sources([source], with_rocks(tools, folder), folder / path.stem), path)
     except MissingPrerequisite as missing:
         return Ended(-1, "", str(missing))
 
 
 def run_as_it_is(path: Path, release: Release, folder: Path) -> Ended:
-    """One test, compiled as it stands, in a JVM of its own."""
-    return _alone(
-        compile_sources([path], as_needed([path], java_test_classpath(release.subject), folder), folder), path
-    )
+    """One test in a JVM of its own."""
+    return _compiled_alone(path, java_test_classpath(release.subject), folder)
 
 
 def run_in_front(path: Path, release: Release, front: Path, folder: Path) -> Ended:
-    """One test as it is, beside a release with a folder of classes in front of it."""
-    tools = java_test_classpath(release.subject, str(front))
-    return _alone(compile_sources([path], as_needed([path], tools, folder), folder), path)
+    """One test beside a release with a folder of classes in front of it."""
+    return _compiled_alone(path, java_test_classpath(release.subject, str(front)), folder)
+
+
+def _compiled_alone(path: Path, tools: JavaTestClasspath, folder: Path) -> Ended:
+    source = with_moved_imports(path, tools, folder)
+    return _alone(compile_sources([source], as_needed([path], tools, folder), folder), path)
 
 
 def _copy(path: Path, folder: Path) -> Path:

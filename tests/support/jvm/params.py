@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+from entrycache_conformance.java.releases import releases
+
+MEASURED: Final = [release for release in releases("kafka-streams") if release.version in ("3.9.2", "4.0.0", "4.3.1")]
+"""The releases of Kafka Streams that the committed campaigns and measurements ran on, the oldest first."""
 
 
 def newest_in_every_run(releases: Sequence[Any]) -> list[Any]:

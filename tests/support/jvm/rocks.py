@@ -11,7 +11,7 @@ from typing import Final
 from entrycache_conformance.java.driver import JavaTestClasspath
 from tests.support.jvm.maven import jar_from_maven
 
-VERSIONS: Final = {"3.9.2": "7.9.2", "4.0.0": "9.7.3", "4.3.1": "10.1.3"}
+VERSIONS: Final = {"3.9.2": "7.9.2", "4.0.0": "9.7.3", "4.2.2": "10.1.3", "4.3.1": "10.1.3", "4.4.0": "10.1.3"}
 """That of each release; a release without a driver takes its neighbour's."""
 NEEDED: Final = "their dependencies, RocksDB too."
 """The text at the head of a test that needs it."""

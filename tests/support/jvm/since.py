@@ -56,19 +56,10 @@ FURTHER: Final = {
     "kafka-streams:4.1.0": Further("kafka-streams:4.3.1", _KAFKA),
     "kafka-streams:4.1.2": Further("kafka-streams:4.3.1", _KAFKA),
     "kafka-streams:4.2.1": Further("kafka-streams:4.3.1", _KAFKA),
-    "kafka-streams:4.2.2": Further("kafka-streams:4.3.1", _KAFKA),
-    "kafka-streams:4.4.0": Further("kafka-streams:4.3.1", _KAFKA),
     "pulsar:3.3.5": Further("pulsar:3.3.6", _PULSAR),
     "pulsar:4.0.1": Further("pulsar:4.0.0", _PULSAR),
     "pulsar:4.0.7": Further("pulsar:4.0.8", _PULSAR),
 }
-
-MOVED: Final = {
-    "kafka-streams:4.4.0": {
-        "org.apache.kafka.common.utils.LogContext": "org.apache.kafka.common.utils.internals.LogContext",
-    },
-}
-"""Classes that stand in another package there. The tests run with those imports changed, and nothing else."""
 
 
 def _age(version: str) -> tuple[object, ...]:
@@ -99,21 +90,7 @@ def tools_of(subject: str, folder: Path) -> JavaTestClasspath:
 
 def outcomes_on(subject: str, paths: Sequence[Path], folder: Path) -> dict[Path, str]:
     """Run tests on a release, with the imports of classes that were moved there, and return how they end."""
-    tools = tools_of(subject, folder)
-    copies = {_with_moved(path, MOVED.get(subject, {}), folder / "moved"): path for path in paths}
-    return {copies[copy]: ended for copy, ended in outcomes(list(copies), tools, folder / "out").items()}
-
-
-def _with_moved(path: Path, moved: Mapping[str, str], folder: Path) -> Path:
-    text = changed = path.read_text("utf-8")
-    for old, new in moved.items():
-        changed = changed.replace(f"import {old};", f"import {new};")
-    if changed == text:
-        return path
-    copy = folder / path.parent.name / path.name
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_text(changed, "utf-8")
-    return copy
+    return outcomes(paths, tools_of(subject, folder), folder / "out")
 
 
 def outcomes(paths: Sequence[Path], tools: JavaTestClasspath, folder: Path) -> dict[Path, str]:

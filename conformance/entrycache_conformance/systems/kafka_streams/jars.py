@@ -33,7 +33,6 @@ _ALWAYS: Final = (
     "java.util.Map",
     "org.apache.kafka.common.metrics.Metrics",
     "org.apache.kafka.common.utils.Bytes",
-    "org.apache.kafka.common.utils.LogContext",
     "org.apache.kafka.common.utils.Time",
     "org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl",
 )
