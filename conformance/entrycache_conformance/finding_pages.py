@@ -18,7 +18,7 @@ from entrycache_protocol.errors import UsageError
 
 PAGE: Final = "README.md"
 JAVA: Final = ".java"
-KAFKA: Final = "kafka-"
+OF_JUNIT: Final = ("kafka-", "bookkeeper-")
 """The beginning of the names of findings in Kafka Streams; the others are in Pulsar."""
 
 _ROW: Final = re.compile(r"^\| ([A-Z][a-z ]+) \| (.*) \|$", re.MULTILINE)
@@ -80,4 +80,4 @@ def read_part(name: str, file: str = PAGE, as_upstream: bool = False) -> str:
     if not file.endswith(JAVA):
         tests = ", ".join(each for each in files if each.endswith(JAVA))
         raise UsageError(f"{file} is no Java test; expected one of {tests}")
-    return upstream_form((folder / file).read_text("utf-8"), name.startswith(KAFKA))
+    return upstream_form((folder / file).read_text("utf-8"), name.startswith(OF_JUNIT))

@@ -238,13 +238,16 @@ def describe_variants(declaration: Declaration) -> str:
 def fit_variants(subject: child.Child) -> FittedSubject:
     """Return the subject with the variants under which most of its answers to the cases of findings are right.
 
-    Variants that the cases do not decide stay as the subject declares them. If this fails, the subject is closed.
+    Variants that the cases do not decide stay as the subject declares them. A limit goes if the subject does not show
+    the finding behind it. If this fails, the subject is closed.
 
     Raises:
         BrokenSubject: a case breaks the subject.
     """
     try:
-        return FittedSubject(subject, find_variants(subject))
+        fitted = FittedSubject(subject, find_variants(subject))
+        repaired = finding_cases.find_repaired(fitted)
+        return FittedSubject(subject, lift_waivers(fitted, repaired).declaration) if repaired else fitted
     except BaseException:
         subject.close()
         raise

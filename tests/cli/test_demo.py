@@ -95,25 +95,6 @@ def test_every_system_is_tested(strict: bool, monkeypatch: pytest.MonkeyPatch, t
         assert any(":" in subject for subject in subjects[name]) is (system.jvm is not None)
 
 
-@pytest.mark.parametrize(
-    ("subject", "rules", "worst"),
-    [
-        ("bookkeeper:4.14.4", ["S-LIVENESS-1"], 0),
-        ("bookkeeper:4.14.4", ["S-LIVENESS-1", "S-GET-1"], 1),
-        ("bookkeeper:4.18.0", ["S-LIVENESS-1"], 1),
-    ],
-)
-def test_a_release_may_violate_only_what_it_is_known_to_violate(
-    said: dict[str, CommandResult], subject: str, rules: list[str], worst: int
-) -> None:
-    value = {"levels": {}, "verdict": "violates", "subject": subject, "failures": [{"rules": rules}]}
-    said.update(conform=CommandResult(1, value, ""))
-    parts = Demo()
-    parts.part("jar", "conform")
-    parts.finish()
-    assert parts.worst == worst
-
-
 @pytest.mark.parametrize(("touched", "proofs"), [(["kafka-streams"], 1), ([], 0)])
 def test_a_short_run_takes_the_newest_release_and_proves_what_the_change_touches(
     touched: list[str], proofs: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

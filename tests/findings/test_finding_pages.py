@@ -38,7 +38,8 @@ def test_a_page_a_patch_and_an_issue_text_are_printed_as_they_stand() -> None:
 @pytest.mark.parametrize("suite", ["org.testng", "org.junit.jupiter.api"])
 def test_every_test_of_the_first_tiers_has_upstream_s_form(suite: str) -> None:
     pages = [(page, path) for page, path in TESTS if page.tier in GRAVE]
-    of_suite = [each for each in pages if (each[0].system.family == "kafka-streams") == suite.startswith("org.junit")]
+    is_testng = suite == "org.testng"
+    of_suite = [each for each in pages if each[0].system.family.startswith("pulsar") == is_testng]
     assert of_suite
     for page, path in of_suite:
         result = run(page.name, path.relative_to(FINDINGS / page.name).as_posix(), "--upstream-form")

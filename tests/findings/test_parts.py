@@ -67,7 +67,7 @@ def test_the_index_says_which_page_has_which_part() -> None:
 
 
 def test_a_page_that_lacks_a_part_is_seen() -> None:
-    page = GRAVER[0]
+    page = next(page for page in GRAVER if page.name == "copied-entry-keeps-foreign-metadata")
     assert lacks(page._replace(text=page.text.replace("**Since.**", "**When.**"))) == ["Since", "Every release"]
     assert lacks(page._replace(text=page.text.replace("5.0.0-M1; ", "; "))) == ["Every release"]
     assert lacks(page._replace(text=f"{page.text}https://elsewhere")) == ["Links"]

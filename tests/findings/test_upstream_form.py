@@ -30,11 +30,11 @@ GRAVER: Final = [
 ]
 """The tests through public API if the page has one."""
 SECONDS_MOST: Final = 120
-KAFKA: Final = "kafka-streams"
+OF_JUNIT: Final = ("kafka-streams", "bookkeeper")
 
 
 def of(path: Path, page: Page) -> str:
-    return upstream_form(path.read_text("utf-8"), page.system.family == KAFKA)
+    return upstream_form(path.read_text("utf-8"), page.system.family in OF_JUNIT)
 
 
 @pytest.mark.parametrize(("page", "path"), GRAVER, ids=lambda one: one.stem if isinstance(one, Path) else "")
@@ -55,10 +55,10 @@ def release_of(page: Page, path: Path) -> Release:
     return next(release for release in every if page.fails(release, path.name))
 
 
-def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.CompletedProcess[str]:
+def ended(source: Path, tools: JavaTestClasspath, is_junit: bool) -> subprocess.CompletedProcess[str]:
     """Return the result of the launcher of JUnit or TestNG."""
     program = compile_sources([source], tools, source.parent / "out")
-    if is_kafka:
+    if is_junit:
         main, arguments = "org.junit.platform.console.ConsoleLauncher", ("execute", "-c", main_class(source))
     else:
         main, arguments = (
@@ -73,9 +73,9 @@ def ended(source: Path, tools: JavaTestClasspath, is_kafka: bool) -> subprocess.
 def test_upstream_s_form_fails_and_succeeds_with_the_fix(
     page: Page, path: Path, classes: Callable[[Page], Path], tmp_path: Path
 ) -> None:
-    is_kafka = page.system.family == KAFKA
+    is_junit = page.system.family in OF_JUNIT
     try:
-        jars = [str(jar_from_maven(artifact, tmp_path)) for artifact in (JUNIT if is_kafka else TESTNG)]
+        jars = [str(jar_from_maven(artifact, tmp_path)) for artifact in (JUNIT if is_junit else TESTNG)]
         release = release_of(page, path)
         tools = as_needed([path], java_test_classpath(release.subject), tmp_path)
     except MissingPrerequisite as missing:
@@ -83,10 +83,10 @@ def test_upstream_s_form_fails_and_succeeds_with_the_fix(
     source = tmp_path / path.name
     source.write_text(of(path, page), "utf-8")
     released = tools._replace(classpath=os.pathsep.join([tools.classpath, *jars]))
-    failed = ended(source, released, is_kafka)
+    failed = ended(source, released, is_junit)
     assert failed.returncode != 0
     assert "AssertionError" in failed.stdout or "AssertionFailedError" in failed.stdout, failed.stdout
     if page.fixes and release == release_of_fixes(page):
         mended = released._replace(classpath=os.pathsep.join([str(classes(page)), released.classpath]))
-        done = ended(source, mended, is_kafka)
+        done = ended(source, mended, is_junit)
         assert done.returncode == 0, done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -45,6 +46,21 @@ def test_a_release_answers_as_the_reference_but_for_an_entry_longer_than_a_segme
     throws = release.version == "4.14.4"  # type: ignore[attr-defined]
     assert isinstance(long.answer, FailedRun) is throws
     assert (long.difference is not None) is throws
+
+
+def test_a_release_that_throws_is_given_no_entry_longer_than_a_segment(
+    released_subject: Callable[[str], TestedSubject],
+) -> None:
+    declaration = released_subject("bookkeeper:4.14.4").declaration
+    assert declaration.findings == {"limits.long_entries": "bookkeeper-long-entry-throws"}
+    menu = SYSTEM.cases.menu(sorted(declaration.ops), "all")
+    every = [generated.case for generated in generate.make_seeded_cases(declaration, menu, 100, 1)]
+    assert [case for case in every if SYSTEM.cases.unsupported_reason(declaration, case.config, case.steps)] == []
+    sizes = {step.size for case in every for step in case.steps if hasattr(step, "size")}
+    assert max(sizes) > 64
+    lifted = dataclasses.replace(declaration, limits=dataclasses.replace(declaration.limits, long_entries=True))
+    every = [generated.case for generated in generate.make_seeded_cases(lifted, menu, 100, 1)]
+    assert [case for case in every if SYSTEM.cases.unsupported_reason(declaration, case.config, case.steps)]
 
 
 def test_the_newest_release_answers_as_the_reference_in_seeded_cases(

@@ -36,10 +36,16 @@ PAGE_SYSTEMS: Final = {
     "pulsar-pip430": System("pulsar", release_versions("pulsar"), "For a broker"),
     "pulsar-legacy": System("pulsar-legacy", release_versions("pulsar-legacy"), "For a broker"),
     "kafka-streams": System("kafka-streams", release_versions("kafka-streams"), "For a topology"),
+    "pulsar-segmented": System("bookkeeper", release_versions("bookkeeper"), "For a bookie"),
 }
 
 
-FAMILY_TITLES: Final = {"pulsar": "Pulsar", "pulsar-legacy": "Pulsar", "kafka-streams": "Kafka Streams"}
+FAMILY_TITLES: Final = {
+    "pulsar": "Pulsar",
+    "pulsar-legacy": "Pulsar",
+    "kafka-streams": "Kafka Streams",
+    "bookkeeper": "BookKeeper",
+}
 
 
 class Page(NamedTuple):

@@ -20,7 +20,7 @@ from entrycache_protocol.errors import UsageError
 @click.command("findings")
 @click.argument("name", required=False)
 @click.argument("file", required=False)
-@click.option("--upstream-form", is_flag=True, help="Print a Java test as JUnit 5 (Kafka) or TestNG (Pulsar) expects.")
+@click.option("--upstream-form", is_flag=True, help="Print a Java test as TestNG (Pulsar) or JUnit 5 (others) expects.")
 @json_option
 @exits_with_code
 def command(name: str | None, file: str | None, upstream_form: bool, as_json: bool) -> int:

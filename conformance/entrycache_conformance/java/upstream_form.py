@@ -1,4 +1,4 @@
-"""A Java test of a finding in the form that upstream's suite takes: JUnit 5 for Kafka, TestNG for Pulsar.
+"""A Java test of a finding in the form that upstream's suite takes: TestNG for Pulsar, JUnit 5 for others.
 
 `entrycache findings NAME FILE --upstream-form` prints it. It is made of the stand-alone file, so that there is one test
 of each thing: `main` becomes a test, its expectations become assertions, and the lines that end the JVM go.
@@ -20,14 +20,14 @@ _VERDICT: Final = re.compile(r"System\.out\.println\(([\w.()]+) \? \"conforms\" 
 _HELPER: Final = r"    private static void {name}\({parameters}\) \{{\n(?:        .*\n)*    \}}\n"
 
 
-def upstream_form(text: str, is_kafka: bool) -> str:
+def upstream_form(text: str, is_junit: bool) -> str:
     """Return the text of a stand-alone Java test as a test of upstream's suite.
 
     Raises:
         UsageError: the text has no class that is called after its test.
     """
     of_names = ("String what, Object expected, Object got", "String message")
-    expected = "assertEquals(expected, got, what)" if is_kafka else "assertEquals(got, expected, what)"
+    expected = "assertEquals(expected, got, what)" if is_junit else "assertEquals(got, expected, what)"
     for name, parameters, body in (
         ("conforms", "", ""),
         ("expect", of_names[0], f"{expected};"),
@@ -45,12 +45,12 @@ def upstream_form(text: str, is_kafka: bool) -> str:
     method = stem[1][0].lower() + stem[1][1:]
     text = text.replace("public static void main(String[] arguments)", f"@Test\n    public void {method}()")
     text = text.replace("public final class", "public class", 1)
-    return _with_imports(text, is_kafka)
+    return _with_imports(text, is_junit)
 
 
-def _with_imports(text: str, is_kafka: bool) -> str:
+def _with_imports(text: str, is_junit: bool) -> str:
     test, assertions = (
-        (f"{JUNIT}.Test", f"{JUNIT}.Assertions") if is_kafka else (f"{TESTNG}.annotations.Test", f"{TESTNG}.Assert")
+        (f"{JUNIT}.Test", f"{JUNIT}.Assertions") if is_junit else (f"{TESTNG}.annotations.Test", f"{TESTNG}.Assert")
     )
     used = [name for name in ("assertEquals", "assertTrue") if f"{name}(" in text]
     lines = "".join(f"import static {assertions}.{name};\n" for name in used) + f"\nimport {test};\n"

@@ -29,7 +29,7 @@ FAILS: Final = "fails"
 CONFORMS: Final = "conforms"
 CANNOT: Final = "does not fit"
 """The classes that the test calls are not there, or have another shape."""
-SYSTEMS: Final = {"pulsar": "Pulsar", "kafka-streams": "Kafka Streams"}
+SYSTEMS: Final = {"pulsar": "Pulsar", "kafka-streams": "Kafka Streams", "bookkeeper": "BookKeeper"}
 """The name of a subject before its colon, and its heading."""
 
 HEAD: Final = f"""# The releases that were run
@@ -51,7 +51,10 @@ class Further(NamedTuple):
 
 _KAFKA: Final = tuple(f"org.apache.kafka:kafka-{name}" for name in ("streams", "clients", "streams-test-utils"))
 _PULSAR: Final = ("org.apache.pulsar:managed-ledger",)
+_BOOKKEEPER: Final = ("org.apache.bookkeeper:bookkeeper-server",)
 FURTHER: Final = {
+    "bookkeeper:4.14.5": Further("bookkeeper:4.14.4", _BOOKKEEPER),
+    "bookkeeper:4.15.0": Further("bookkeeper:4.14.4", _BOOKKEEPER),
     "kafka-streams:4.0.2": Further("kafka-streams:4.0.0", _KAFKA),
     "kafka-streams:4.1.0": Further("kafka-streams:4.3.1", _KAFKA),
     "kafka-streams:4.1.2": Further("kafka-streams:4.3.1", _KAFKA),

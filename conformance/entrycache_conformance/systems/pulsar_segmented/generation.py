@@ -6,10 +6,12 @@ what is cached. A third of the inserts are new, so that the ring turns. A case e
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance.systems import pulsar
 from entrycache_conformance.systems.pulsar import add_sizes, make_boundary_places, make_places, take_caches
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
@@ -17,6 +19,19 @@ from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_segmented import ops, ring
 from entrycache_reference.pulsar_segmented.config import Config, Mode
 from entrycache_reference.pulsar_segmented.state import State
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(pulsar.Limits):
+    """The limits of this system: without `long_entries` no entry is longer than a segment."""
+
+    long_entries: bool = True
+
+    @property
+    def hides_rules(self) -> bool:
+        """Return whether some rule can hardly be met within these limits."""
+        return not self.long_entries
+
 
 RingSizes = tuple[tuple[int, int | None], ...]
 """Limits in bytes, each with a number of segments, or none."""
@@ -90,6 +105,7 @@ class Aim:
         self.fresh = traits.fresh
         self.has_payload = declaration.payload
         self.max_size: int = declaration.limits.max_size
+        self.has_long_entries: bool = declaration.limits.long_entries
         self.sizes = add_sizes(SIZES, declaration.sizes)
         self.token = FIRST_TOKEN
 
@@ -106,12 +122,13 @@ class Aim:
         """
         at = self.draw(0, 2 * len(self.sizes) - 1)
         room = state.segment_bytes
+        most = self.max_size if self.has_long_entries else min(self.max_size, room)
         if at < len(self.sizes) or room > AIMED_BYTES_MOST:
-            return min(self.max_size, self.sizes[at % len(self.sizes)])
+            return min(most, self.sizes[at % len(self.sizes)])
         left = room - state.segments[state.current].offset
         bounds = (left, room, left // ring.ALIGNMENT * ring.ALIGNMENT)
         at = self.draw(0, 3 * len(bounds) - 1)
-        return min(self.max_size, max(0, bounds[at % 3] + (0, 1, -1)[at // 3]))
+        return min(most, max(0, bounds[at % 3] + (0, 1, -1)[at // 3]))
 
 
 def insert(aim: Aim, state: State) -> ops.Insert:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar import Limits
 from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation, jars
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
@@ -27,7 +26,7 @@ from entrycache_protocol.system import (
     rules_with_prefix,
 )
 from entrycache_reference.pulsar_segmented import NAME, Config, Variants, initial, laws, ops, outcomes, step
-from entrycache_reference.pulsar_segmented.config import segments_of
+from entrycache_reference.pulsar_segmented.config import segment_bytes, segments_of
 from entrycache_reference.pulsar_segmented.ops import Observe, Op
 from entrycache_reference.pulsar_segmented.outcomes import Observed, Outcome, Refused
 from entrycache_reference.pulsar_segmented.ring import ALIGNMENT
@@ -44,8 +43,11 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
 
 
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
-    """Return an empty reason: every subject can play every case."""
-    return ""
+    """Return the reason why a subject cannot play a case; empty if it can."""
+    longest = segment_bytes(config, segments_of(config))
+    if declaration.limits.long_entries or all(getattr(step, "size", 0) <= longest for step in steps):
+        return ""
+    return f"its limits exclude an entry that is longer than a segment ({longest} bytes)"
 
 
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
@@ -134,7 +136,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         ANSWERS.declared_part,
         refusal=outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT),
         introspection=frozenset(ANSWERS.hidden),
-        limits=Limits,
+        limits=generation.Limits,
         computed=lambda config: {"segments": segments_of(config)},
     ),
     cases=Cases(
@@ -160,4 +162,4 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
 )
 
 
-__all__ = ["Limits", "cost_bound", "unsupported_reason"]
+__all__ = ["cost_bound", "unsupported_reason"]

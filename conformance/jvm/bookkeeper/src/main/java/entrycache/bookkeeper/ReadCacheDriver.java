@@ -25,9 +25,11 @@ public final class ReadCacheDriver implements Adapter<ReadCache> {
             {"config": ["max_size_bytes"], "fixed": {"mode": "copy"},
              "variants": {"duplicate": "overwritten"},
              "uncompared": {"insert": ["inserted"], "usage": ["bytes"]},
-             "limits": {"namespaces": 1, "zero_limit": false, "max_limit": 1000000, "max_size": 1000000,
-                        "defaults": false}}
-            """;
+             "limits": {%s"namespaces": 1, "zero_limit": false, "max_limit": 1000000, "max_size": 1000000,
+                        "defaults": false},
+             "findings": {%s}}
+            """
+            .formatted(Era.LIMITS, Era.FINDINGS);
 
     private static JsonObject insert(ReadCache cache, Args step) {
         long size = step.number("size");
