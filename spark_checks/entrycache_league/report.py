@@ -247,7 +247,7 @@ def _write_picture(draw: Callable[[Any], None], path: Path) -> None:
     """Write a chart as SVG."""
     pyplot = _load_pyplot()
     with pyplot.rc_context(STYLE):
-        figure = pyplot.figure(figsize=(11, 6), layout="constrained")
+        figure = pyplot.figure(figsize=(8, 5), layout="constrained")
         axes: Any = figure.subplots()
         draw(axes)
         axes.grid(visible=True, which="major", alpha=0.25)

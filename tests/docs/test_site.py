@@ -11,11 +11,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
+import markdown
+import material
 import pytest
 import yaml
 
-from entrycache_dev.pages.links import Site, rewrite_links
-from entrycache_dev.pages.rendered import PAGES
+from entrycache_dev.pages.links import UNTOUCHED, Site, link_names, rewrite_links
+from entrycache_dev.pages.rendered import PAGES, draw_pictures
 from entrycache_dev.pages.site import render_site, stage_pages
 from entrycache_evidence.pulsar_pip430.runs import A, H, at, play
 from entrycache_reference.pulsar_pip430.change import entry_at
@@ -121,8 +123,90 @@ def test_each_rendered_page_has_its_source_in_the_checkout_and_no_file(pages: Pa
         assert (pages / page.name).read_text("utf-8").startswith("# "), page.name
 
 
+KINDS = {"Tutorials": "tutorials", "How-to guides": "how-to", "Reference": "reference", "Explanation": "explanation"}
+
+
+def menu() -> dict[str, list[tuple[str, str]]]:
+    """Return the entries of each section of the menu: the title if one is given, and the page."""
+    sections = yaml.unsafe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
+    return {
+        name: [("", entry) if isinstance(entry, str) else next(iter(entry.items())) for entry in entries]
+        for section in sections
+        for name, entries in section.items()
+        if isinstance(entries, list)
+    }
+
+
+def test_the_menu_is_sorted_by_the_kinds_of_pages_and_holds_each_once(pages: Path) -> None:
+    assert list(menu()) == [*KINDS, "Findings"]
+    for name, folder in KINDS.items():
+        own = [page for _, page in menu()[name] if page.startswith(f"docs/{folder}/")]
+        assert sorted(own) == sorted(
+            path.relative_to(pages).as_posix() for path in (pages / "docs" / folder).glob("*.md")
+        )
+        others = {f"docs/{other}/" for other in KINDS.values()} - {f"docs/{folder}/"}
+        assert not [page for _, page in menu()[name] if page.startswith(tuple(others))]
+
+
+def test_no_two_entries_of_the_menu_have_one_name(pages: Path) -> None:
+    titles = [
+        title or (pages / page).read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        for entries in menu().values()
+        for title, page in entries
+    ]
+    assert len(titles) > 40
+    assert sorted(titles) == sorted(set(titles))
+
+
+def test_the_copy_button_leaves_out_prompts_and_output_and_long_lines_break(pages: Path) -> None:
+    """Check the style beside what it relies on: the classes of Pygments and the mark that the button sets."""
+    options = yaml.unsafe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    assert options["extra_css"] == ["site.css"]
+    style = re.sub(r"/\*.*?\*/|\s+", " ", (pages / "site.css").read_text("utf-8"), flags=re.DOTALL)
+    assert ".highlight code[data-md-copying] .gp, .highlight code[data-md-copying] .go { display: none; }" in style
+    assert "> pre > code { white-space: pre-wrap;" in style
+    block = "```console\n$ entrycache doctor  # what this machine lacks\nall there\n```"
+    (highlight,) = (each for each in options["markdown_extensions"] if "pymdownx.highlight" in each)
+    html = markdown.markdown(block, extensions=[*highlight, "pymdownx.superfences"], extension_configs=highlight)
+    assert '<div class="language-console highlight"><pre>' in html
+    assert ".highlight:not(.language-text) > pre > code {" in style
+    assert '<span class="gp">$ </span>' in html
+    assert '<span class="go">all there</span>' in html
+    (script,) = (Path(material.__file__).parent).glob("**/javascripts/bundle.*.min.js")
+    assert 'setAttribute("data-md-copying","")' in script.read_text("utf-8")
+
+
+def test_what_a_page_names_is_a_link_at_its_first_naming() -> None:
+    page = "# PIP-430\n\nPIP-430 and `PIP-430`, PR 24363, PIP-430; KAFKA-4609, [PR 15955](x), managed-ledger 5.0.1.\n"
+    pulsar = "https://github.com/apache/pulsar"
+    assert link_names(page) == (
+        f"# PIP-430\n\n[PIP-430]({pulsar}/blob/master/pip/pip-430.md) and `PIP-430`, [PR 24363]({pulsar}/pull/24363), "
+        "PIP-430; [KAFKA-4609](https://issues.apache.org/jira/browse/KAFKA-4609), [PR 15955](x), "
+        f"[managed-ledger 5.0.1]({pulsar}/tree/v5.0.1/managed-ledger).\n"
+    )
+    kafka = "https://github.com/apache/kafka"
+    assert link_names("PR 6448", "docs/findings/kafka-x/ISSUE.md") == f"[PR 6448]({kafka}/pull/6448)"
+    for untouched in ("```text\nPIP-430\n```\n", "<a title='PIP-430'>", "https://x.example/PIP-430", "    PIP-430\n"):
+        assert link_names(untouched) == untouched
+
+
+def test_no_page_of_the_site_names_a_proposal_or_a_pull_request_without_a_link(pages: Path) -> None:
+    bare = [
+        (path.relative_to(pages).as_posix(), name)
+        for path in pages.rglob("*.md")
+        for name in ("PIP-430", "PIP-174")
+        if name in UNTOUCHED.sub("", text := path.read_text("utf-8")) and f"[{name}](https://" not in text
+    ]
+    assert bare == []
+    rule = (pages / "rules" / "R-EVICT-8.md").read_text("utf-8")
+    assert re.search(
+        r"^\*Source\.\* \[`RangeCacheRemovalQueue\.\w+`\]\(https://github.com/apache/pulsar/blob/", rule, re.M
+    )
+
+
 @pytest.mark.long
 def test_the_site_is_built_and_every_link_leads_somewhere(pages: Path, tmp_path: Path) -> None:
+    draw_pictures(ROOT, pages)
     done = build(pages, tmp_path / "site")
     assert done.returncode == 0, done.stderr
     assert len(list((tmp_path / "site").rglob("*.html"))) > 300

@@ -136,6 +136,8 @@ def test_a_chart_has_at_most_eight_lines_and_a_legend_on_white(tmp_path: Path) -
     legend = re.findall(r'"font-size: (\d+)px[^"]*text-anchor: start"', chart)
     assert len(legend) == 8
     assert min(map(int, legend)) >= 10
+    (width,) = re.findall(r'<svg [^>]*width="([\d.]+)pt"', chart)
+    assert float(width) <= 600, "a page shrinks it, and the legend with it"
     assert report.choose_lines(["fifo", "lru"]) == ["fifo", "lru"]
 
 

@@ -1,7 +1,7 @@
-"""Links of Markdown pages: find them, and lead them to the pages of the site.
+"""Links of Markdown pages: lead them to the pages of the site, and link what has an address elsewhere.
 
 `Site` knows which pages only the site has. `rewrite_links` adjusts the links of one page, and collects the files that
-the page needs.
+the page needs. `link_names` links proposals, pull requests, issues and released sources where a page names them.
 """
 
 import os
@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+from entrycache_evidence.core.rule_registry import link_source
 
 LINK: Final = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<to>[^()\s]+)\)")
 FENCED: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
@@ -62,3 +64,65 @@ def rewrite_links(text: str, page: Path, site: Site, linked: set[Path]) -> str:
 
     parts = FENCED.split(text)
     return "".join(part if at % 2 else LINK.sub(put_right, part) for at, part in enumerate(parts))
+
+
+# --- Names that have an address
+
+SOURCE_LINE: Final = re.compile(r"^(\*Source\.\* )(.+)$", re.MULTILINE)
+
+PULSAR: Final = "https://github.com/apache/pulsar"
+KAFKA: Final = "https://github.com/apache/kafka"
+
+ADDRESSES: Final = (
+    (r"PIP-430\b", f"{PULSAR}/blob/master/pip/pip-430.md"),
+    (r"PIP-174\b", f"{PULSAR}/issues/15954"),
+    (r"KAFKA-(?P<key>\d+)\b", "https://issues.apache.org/jira/browse/KAFKA-{key}"),
+    (r"(?:apache/(?:kafka|pulsar) )?(?:pull request|PR) (?P<pull>\d{4,5})\b", "{project}/pull/{pull}"),
+    (r"managed-ledger (?P<ledger>\d[\w.-]*\d)", PULSAR + "/tree/v{ledger}/managed-ledger"),
+    (r"kafka-streams (?P<streams>\d[\w.]*\d)", KAFKA + "/tree/{streams}/streams"),
+)
+"""Patterns of names, each with its address. The first naming on a page becomes a link."""
+
+NAMES: Final = re.compile("|".join(f"(?P<name{at}>{pattern})" for at, (pattern, _) in enumerate(ADDRESSES)))
+
+UNTOUCHED: Final = re.compile(
+    r"^(?:```|~~~).*?^(?:```|~~~)\s*?$|^#.*?$|^    .*?$|`[^`\n]+`|!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^()\s]+\)|<[^<>\n]+>|https?://\S+",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, headings, links and elements: no name in them becomes a link."""
+
+
+def link_names(text: str, page: str = "") -> str:
+    """Return the page with links: all *Source.* lines of rules, and the first naming of each name elsewhere.
+
+    A pull request on a page whose path or own name says "kafka" is one of apache/kafka, any other one of apache/pulsar.
+    """
+    linked: set[str] = set()
+    parts, at = [], 0
+
+    def link(name: re.Match[str]) -> str:
+        return _link_name(name, linked, KAFKA if "kafka" in f"{page} {name[0]}" else PULSAR)
+
+    text = SOURCE_LINE.sub(lambda line: line[1] + _link_source_line(line[2]), text)
+    for untouched in UNTOUCHED.finditer(text):
+        parts += [NAMES.sub(link, text[at : untouched.start()]), untouched[0]]
+        at = untouched.end()
+    return "".join([*parts, NAMES.sub(link, text[at:])])
+
+
+def _link_name(name: re.Match[str], linked: set[str], project: str) -> str:
+    address = next(address for at, (_, address) in enumerate(ADDRESSES) if name[f"name{at}"])
+    address = address.format(project=project, **name.groupdict())
+    if address in linked:
+        return name[0]
+    linked.add(address)
+    return f"[{name[0]}]({address})"
+
+
+def _link_source_line(source: str) -> str:
+    if LINK.search(source):
+        return source
+    pieces = ((text, address, f"`{text}`" in source) for text, address in link_source(source))
+    return "".join(
+        f"[{f'`{text}`' if is_code else text}]({address})" if address else text for text, address, is_code in pieces
+    )

@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from entrycache_dev.pages.links import Site, rewrite_links
+from entrycache_dev.pages.links import Site, link_names, rewrite_links
 from entrycache_dev.pages.rendered import PAGES, draw_pictures, render_pages
 from entrycache_dev.pages.rules import finding_pages, rule_pages
 from entrycache_evidence.core import checkout
@@ -35,6 +35,8 @@ def stage_pages(root: Path, out: Path, generated: Mapping[str, str]) -> None:
     shutil.rmtree(out, ignore_errors=True)
     pages = [root / name for name in ROOT_PAGES]
     pages += [path for folder in PAGE_FOLDERS for path in sorted((root / folder).rglob("*.md"))]
+    out.mkdir(parents=True)
+    shutil.copyfile(STYLE, out / STYLE.name)
     todo = {path: path.read_text(encoding="utf-8") for path in pages}
     todo |= {root / name: text for name, text in generated.items()}
     site = Site(root, frozenset(generated), {page.source: page.name for page in PAGES})
@@ -43,7 +45,7 @@ def stage_pages(root: Path, out: Path, generated: Mapping[str, str]) -> None:
         page, text = todo.popitem()
         done.add(page)
         linked: set[Path] = set()
-        text = rewrite_links(text, page, site, linked)
+        text = link_names(rewrite_links(text, page, site, linked), page.relative_to(root).as_posix())
         write_text(_target(page, root, out), text)
         for path in sorted(linked - done - todo.keys()):
             if path.suffix == ".md":
@@ -51,6 +53,9 @@ def stage_pages(root: Path, out: Path, generated: Mapping[str, str]) -> None:
             else:
                 done.add(path)
                 shutil.copyfile(path, _target(path, root, out))
+
+
+STYLE: Final = Path(__file__).with_name("site.css")
 
 
 def _target(path: Path, root: Path, out: Path) -> Path:
