@@ -87,7 +87,8 @@ sbom: environment ## dist/sbom.json (CycloneDX): every package of .venv, with ve
 	@mkdir -p dist
 	$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.json
 
-LOWEST := tests/trace/test_format.py tests/spark/test_violations.py tests/packaging/test_extras.py tests/cli/test_usage.py
+LOWEST := tests/trace/test_format.py tests/spark/test_violations.py tests/packaging/test_extras.py tests/cli/test_usage.py \
+  tests/conformance/test_state_machine.py tests/fast/test_machines.py
 
 extras-lowest: environment ## tests with the oldest version of each package that pyproject.toml lets in
 	$(BIN)/uv venv -q --allow-existing -p $(BIN)/python .venv-lowest

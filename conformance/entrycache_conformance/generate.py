@@ -4,7 +4,7 @@ Each operation of a case is made with the reference's state before it in sight, 
 thresholds of that state. The system's own `CasePlan` says which operations a case may have and makes their arguments.
 The generator needs only a source of integers between two bounds (a `Draw`); smaller numbers lead to simpler cases.
 
-The same code therefore runs from a seed, which is fast, and under Hypothesis, which reaches extremes and shrinks.
+The same code therefore runs from a seed, which is fast, and in the state machines of Hypothesis (`state_machine.py`).
 A `CaseMaker` also records the numbers that a case was made of and where each step begins among them. `shrink.py` makes
 shorter cases from fewer of these numbers.
 
@@ -16,9 +16,8 @@ What counts as failing is the caller's: each takes a predicate, and none plays a
 import dataclasses
 import math
 import random
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from enum import Enum
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
@@ -30,31 +29,12 @@ from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference
 from entrycache_protocol.system import AnySystem, CasePlan, Draw, choose, seeded_draw
 
-STEP_LABEL: Final = 430
-"""The label that Hypothesis gives to the draws of one step."""
-
-HOOK: Final = "_maybe_draw_constant"
-"""The method of Hypothesis that draws a constant now and then."""
-
-NOTABLE_NUMBERS: Final = tuple(
-    sorted({sign * (power + off) for sign in (1, -1) for power in (2**16, 2**31, 2**32, 2**53, 2**63, 10**6, 10**9)
-            for off in (-1, 0, 1)})
-)  # fmt: skip
-"""Numbers at which implementations go wrong."""
-
 
 class GeneratedCase(NamedTuple):
     """A case and the reference's steps through it."""
 
     case: Case
     steps: list[Any]
-
-
-class Marks(NamedTuple):
-    """The callbacks that report where the draws of one step begin and end."""
-
-    begin: Callable[[], None]
-    end: Callable[[], None]
 
 
 class RecordedCase(NamedTuple):
@@ -72,12 +52,12 @@ def make_case(
     coverage: Coverage | None,
     steps: int | None = None,
     workload: Any = None,
-    marks: Marks | None = None,
+    at_step: Callable[[], None] = lambda: None,
 ) -> GeneratedCase:
     """Make a case of the operations in `menu`, with a workload profile of the system, or `OMITTED_SETTINGS`.
 
     With `steps` the case has exactly that many. Without it the case may end after every step, and the final queries of
-    its plan follow. Laws are checked only where `coverage` is given.
+    its plan follow. Laws are checked only where `coverage` is given. `at_step` is called before each step is drawn.
     """
     system = declaration.system
     omitted: tuple[str, ...] = ()
@@ -99,11 +79,8 @@ def make_case(
         return reference_steps[-1].state
 
     while len(ops) < limit:
-        if marks is not None:
-            marks.begin()
+        at_step()
         op = next_op(state) if limits is None else _next_within(limits, plan.config, ops, partial(next_op, state))
-        if marks is not None:
-            marks.end()
         if op is None:
             break
         state = play(op)
@@ -241,16 +218,6 @@ class CaseMaker:
         self.choices: list[int] = []
         self.starts: list[int] = []
 
-    def from_hypothesis(self, data: Any, coverage: Coverage) -> GeneratedCase:
-        """Make a case from Hypothesis data, and mark each step, so that Hypothesis can drop whole steps."""
-        source = data.conjecture_data
-
-        def begin() -> None:
-            self.starts.append(len(self.choices))
-            source.start_span(STEP_LABEL)
-
-        return self._recorded(source.draw_integer, coverage, Marks(begin, source.stop_span))
-
     def from_choices(self, choices: Sequence[int], coverage: Coverage) -> GeneratedCase:
         """Make the case of these numbers; the simplest numbers follow where they end."""
         rest = iter(choices)
@@ -258,13 +225,10 @@ class CaseMaker:
         def draw(least: int, greatest: int) -> int:
             return min(max(next(rest, least), least), greatest)
 
-        return self._recorded(draw, coverage, Marks(lambda: self.starts.append(len(self.choices)), lambda: None))
+        return self.from_draws(draw, coverage)
 
-    def from_source(self, source: random.Random, coverage: Coverage) -> GeneratedCase:
-        """Make the next case of a seeded source."""
-        return self._recorded(seeded_draw(source), coverage, None)
-
-    def _recorded(self, draw: Draw, coverage: Coverage, marks: Marks | None) -> GeneratedCase:
+    def from_draws(self, draw: Draw, coverage: Coverage) -> GeneratedCase:
+        """Make the next case of a source of integers."""
         self.choices, self.starts = [], []
 
         def recording(least: int, greatest: int) -> int:
@@ -272,7 +236,14 @@ class CaseMaker:
             self.choices.append(value)
             return value
 
-        generated = make_case(recording, self._declaration, self._menu, coverage, workload=self._workload, marks=marks)
+        generated = make_case(
+            recording,
+            self._declaration,
+            self._menu,
+            coverage,
+            workload=self._workload,
+            at_step=lambda: self.starts.append(len(self.choices)),
+        )
         coverage.defaults.update(dict.fromkeys(generated.case.omitted, 0))
         coverage.defaults.update(dict.fromkeys(decisive_defaults(generated, self._declaration), 1))
         return generated
@@ -287,11 +258,6 @@ class CaseMaker:
         return [self.choices[start:end] for start, end in zip(self.starts, ends, strict=False)]
 
 
-def seeded_case_count(examples: int) -> int:
-    """Return how many of the examples of a search are seeded; Hypothesis makes the rest."""
-    return examples * 3 // 4
-
-
 def record_seeded_cases(
     declaration: Declaration,
     menu: Sequence[str],
@@ -300,9 +266,9 @@ def record_seeded_cases(
     workload: Any = None,
     definition: Definition | None = None,
 ) -> Iterator[RecordedCase]:
-    """Yield the seeded cases of a search. They follow from the seed alone, whatever a subject answers."""
-    source = _search_source(seed)
-    return (record_case(source, declaration, menu, workload, definition) for _ in range(seeded_case_count(examples)))
+    """Yield the cases of a search. They follow from the seed alone, whatever a subject answers."""
+    draw = seeded_draw(_search_source(seed))
+    return (record_case(draw, declaration, menu, workload, definition) for _ in range(examples))
 
 
 def make_seeded_cases(
@@ -310,7 +276,7 @@ def make_seeded_cases(
 ) -> Iterator[GeneratedCase]:
     """Yield the cases of `record_seeded_cases` without checking laws and without recording numbers."""
     draw = seeded_draw(_search_source(seed))
-    return (make_case(draw, declaration, menu, None, workload=workload) for _ in range(seeded_case_count(examples)))
+    return (make_case(draw, declaration, menu, None, workload=workload) for _ in range(examples))
 
 
 def _search_source(seed: int) -> random.Random:
@@ -318,41 +284,14 @@ def _search_source(seed: int) -> random.Random:
 
 
 def record_case(
-    source: random.Random, declaration: Declaration, menu: Sequence[str], workload: Any, definition: Definition | None
+    draw: Draw, declaration: Declaration, menu: Sequence[str], workload: Any, definition: Definition | None
 ) -> RecordedCase:
-    """Make the next case of a seeded source and record its numbers and its coverage."""
+    """Make the next case of a source of integers and record its numbers and its coverage."""
     coverage = Coverage(definition=definition)
     maker = CaseMaker(declaration, menu, workload)
-    generated = maker.from_source(source, coverage)
+    generated = maker.from_draws(draw, coverage)
     coverage.steps = len(generated.steps)
     return RecordedCase(generated, tuple(maker.choices), coverage)
-
-
-def draw_constant(provider: Any, choice_type: str, constraints: Any, *, p: float = 0.05) -> int | None:
-    """Draw, with probability `p`, one of the notable numbers between two bounds, if any lies there."""
-    if choice_type != "integer" or provider._random.random() > p:
-        return None
-    least, greatest = constraints["min_value"], constraints["max_value"]
-    first = 0 if least is None else bisect_left(NOTABLE_NUMBERS, least)
-    last = len(NOTABLE_NUMBERS) if greatest is None else bisect_right(NOTABLE_NUMBERS, greatest)
-    return NOTABLE_NUMBERS[provider._random.randrange(first, last)] if first < last else None
-
-
-@contextmanager
-def draw_own_constants() -> Iterator[None]:
-    """Make Hypothesis draw constants from `NOTABLE_NUMBERS` inside the block.
-
-    Hypothesis draws the numbers that stand in local modules. Those differ between a checkout and a wheel, so one seed
-    would mean two runs, and Hypothesis would write a folder `.hypothesis`. A user's own tests draw as before.
-    """
-    from hypothesis.internal.conjecture.providers import HypothesisProvider  # noqa: PLC0415 - slow to import
-
-    before = getattr(HypothesisProvider, HOOK)
-    setattr(HypothesisProvider, HOOK, draw_constant)
-    try:
-        yield
-    finally:
-        setattr(HypothesisProvider, HOOK, before)
 
 
 Item = TypeVar("Item")

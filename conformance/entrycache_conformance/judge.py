@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import EntrycacheError, InternalError
+from entrycache_protocol.errors import InternalError
 from entrycache_protocol.subject import (
     Answer,
     Difference,
@@ -41,14 +41,6 @@ It takes a configuration, a state, an operation and its step. Definitions are in
 
 class LawBroken(InternalError):
     """The error of a reference that breaks one of its own laws."""
-
-
-class CommandStopped(BaseException):
-    """An error that ends the command. Hypothesis would try it again and find that it does not repeat."""
-
-    def __init__(self, error: EntrycacheError) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 MAX_PLAYED: Final = 25
@@ -96,18 +88,6 @@ class Coverage:
             self.cells[cell] = self.cells.get(cell, 0) + count
         for name, count in run.defaults.items():
             self.defaults[name] = self.defaults.get(name, 0) + count
-
-
-def play_under_hypothesis(subject: TestedSubject, case: Case) -> Answer:
-    """Return the subject's answer to a case.
-
-    Raises:
-        CommandStopped: playing raised an error of ours, which Hypothesis must not repeat.
-    """
-    try:
-        return subject.play([case])[0]
-    except EntrycacheError as error:
-        raise CommandStopped(error) from None
 
 
 class JudgedCase(NamedTuple):

@@ -19,7 +19,7 @@ from entrycache_conformance.systems.reference import has_payload, open_broken_re
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
-from entrycache_protocol.system import AnySystem
+from entrycache_protocol.system import AnySystem, seeded_draw
 from entrycache_reference.rules import Rule
 
 CONCURRENT_LEVEL: Final = "concurrent"
@@ -216,7 +216,7 @@ def find_reachable(
     If the subject declares every operation and setting, fixes nothing and follows no variant, these are all of them,
     provided that all levels are played; without payloads, all but those that never fire there. Otherwise seeded cases
     on the reference alone decide. A rule that fires there less than six times (an entry: twelve times) as often as the
-    profile's minimum is left to chance, because cases of Hypothesis are less even than seeded ones.
+    profile's minimum is left to chance.
     """
     system = declaration.system
     if all_levels and level == system.levels[-1] and _offers_everything(declaration):
@@ -286,9 +286,9 @@ def find_undecided_defaults(
     menu = declaration.system.cases.menu(
         [name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level
     )
-    source, scouted = random.Random(0), judge.Coverage()
+    draw, scouted = seeded_draw(random.Random(0)), judge.Coverage()
     for _ in range(DEFAULT_SCOUT_CASES):
-        scouted.add_all(generate.record_case(source, declaration, menu, generate.OMITTED_SETTINGS, None).coverage)
+        scouted.add_all(generate.record_case(draw, declaration, menu, generate.OMITTED_SETTINGS, None).coverage)
     share = DEFAULT_SCOUT_CASES / search.profile_case_count(profile.examples, search.OMITTING_ONE_TO)
     often = 6 * profile.default_minimum * share
     reachable = [name for name in generate.omittable_settings(declaration) if scouted.defaults.get(name, 0) >= often]

@@ -52,7 +52,7 @@ MAX_RULE_ROUNDS: Final = 6
 class Options(NamedTuple):
     """The options of a run.
 
-    `failures` is the folder of case files. With `bulk_seconds` random cases follow the Hypothesis search of each level.
+    `failures` is the folder of case files. With `bulk_seconds` random cases follow the search of each level.
     `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
     reference next to its laws; it is for runs whose subject is the reference. Failures of a `known` shape do not count.
     """

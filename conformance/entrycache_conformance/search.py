@@ -1,12 +1,11 @@
 """Search for a case on which a subject and the reference differ.
 
 `search_level` searches one level of a run, with one search for each workload profile. A search (`find_failure`) plays
-three quarters of its examples as seeded cases, in batches, and the rest under Hypothesis, which reaches
-extremes. The first difference ends it. The result is a `RawFailure`: the case as the search met it, with everything
-that `shrink.py` needs to shorten and confirm it. Nothing is shortened here.
+seeded cases in batches. The first difference ends it. The result is a `RawFailure`: the case as the search met it, with
+everything that `shrink.py` needs to shorten and confirm it. Nothing is shortened here.
 
 Data flows one way: the generator makes cases, the subject plays them, `judge` compares the answers, and the failure
-goes back to the caller. Hypothesis is imported only when its share of the examples begins.
+goes back to the caller.
 """
 
 import dataclasses
@@ -17,9 +16,10 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate
-from entrycache_conformance.judge import CommandStopped, Coverage, judge, play_under_hypothesis, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
+from entrycache_protocol.system import seeded_draw
 
 BATCH: Final = 200
 """The number of random cases that are made before they are played together."""
@@ -62,14 +62,6 @@ GoesOn = Callable[[RawFailure], bool]
 
 WAIVED: Final = SkippedRun("cut short by a failure that is known or reported")
 """The note of a run whose steps before such a failure were judged."""
-
-
-class _Differs(AssertionError):
-    """The error that ends the search of Hypothesis at a failing example."""
-
-
-class _NoAnswer(BaseException):
-    """The error that leaves Hypothesis at a run without an answer."""
 
 
 def search_level(
@@ -156,15 +148,7 @@ def find_failure(
         if failure is not None:
             progress(0)
             return SearchResult(failure, skipped)
-    body = _HypothesisBody(subject, maker, coverage, progress, skipped, goes_on is not None)
-    _run_hypothesis(body, examples - generate.seeded_case_count(examples), seed)
-    failure = body.failure
-    for raw in body.failures:
-        if failure is None and goes_on is not None:
-            failure = _end_or_go_on(raw, coverage, skipped, goes_on)
-    if failure is not None and not failure.failing.difference.is_unanswered:
-        progress(0)
-    return SearchResult(failure, skipped)
+    return SearchResult(None, skipped)
 
 
 def search_random_cases(
@@ -177,13 +161,13 @@ def search_random_cases(
     workload: Any = None,
     goes_on: GoesOn | None = None,
 ) -> SearchResult:
-    """Play seeded random cases without Hypothesis until `enough` returns true or a failure ends the search."""
-    source = random.Random(seed)
+    """Play random cases until `enough` returns true or a failure ends the search."""
+    draw = seeded_draw(random.Random(seed))
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
         batch = [
-            generate.record_case(source, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)
+            generate.record_case(draw, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)
         ]
         failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
         if failure is not None:
@@ -255,89 +239,3 @@ def _raw_failure(
     failing = FailingCase(generated.case, generated.steps, difference)
     whole = dataclasses.replace(generated.case, earlier=subject.earlier_runs(generated.case))
     return RawFailure(failing, failing._replace(case=whole), tuple(choices), maker)
-
-
-class _HypothesisBody:
-    """The test body that Hypothesis runs, and the last failure that it saw.
-
-    If the search goes on behind failures, `failures` holds them. They are shortened when Hypothesis has ended, because
-    shortening uses Hypothesis too.
-    """
-
-    def __init__(
-        self,
-        subject: TestedSubject,
-        maker: generate.CaseMaker,
-        coverage: Coverage,
-        progress: Progress,
-        skipped: list[SkippedRun],
-        goes_on: bool,
-    ) -> None:
-        self._subject = subject
-        self._maker = maker
-        self._coverage = coverage
-        self._progress = progress
-        self._skipped = skipped
-        self._goes_on = goes_on
-        self.failure: RawFailure | None = None
-        self.failures: list[RawFailure] = []
-
-    def run(self, data: Any) -> None:
-        """Draw a case from Hypothesis, play it and judge it.
-
-        A run without an answer is too expensive for Hypothesis to repeat, so it leaves Hypothesis at once.
-        """
-        coverage = Coverage(definition=self._coverage.definition)
-        generated = self._maker.from_hypothesis(data, coverage)
-        coverage.steps = len(generated.steps)
-        answer = play_under_hypothesis(self._subject, generated.case)
-        if isinstance(answer, SkippedRun):
-            self._skipped.append(answer)
-            return
-        difference = judge(generated.case, generated.steps, answer, self._subject.declaration)
-        is_unanswered = difference is not None and difference.is_unanswered
-        is_failure = difference is not None
-        if self.failure is None and not is_unanswered and not (is_failure and self._goes_on):
-            self._coverage.add(coverage, generated.case, generated.steps)
-        if self.failure is None and not is_unanswered:
-            self._progress(1)
-        if difference is not None:
-            failure = _raw_failure(self._subject, generated, difference, self._maker.choices, self._maker)
-            if self._goes_on:
-                self.failures.append(failure)
-            else:
-                self.failure = failure
-            if is_unanswered:
-                raise _NoAnswer
-            if not self._goes_on:
-                raise _Differs
-
-
-def _run_hypothesis(body: _HypothesisBody, examples: int, seed_value: int) -> None:
-    """Run the body on that many examples of Hypothesis, without shrinking."""
-    from hypothesis import HealthCheck, Phase, given, seed, settings  # noqa: PLC0415 - slow to import
-    from hypothesis import strategies as st  # noqa: PLC0415
-    from hypothesis.errors import Flaky  # noqa: PLC0415
-
-    options = settings(
-        max_examples=examples,
-        derandomize=False,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        print_blob=False,
-    )
-
-    def test_body(data: Any) -> None:
-        body.run(data)
-
-    test: Any = seed(seed_value)(options(given(st.data())(test_body)))
-    try:
-        with generate.draw_own_constants():
-            test()
-    except (_Differs, Flaky, _NoAnswer):  # a failure that does not repeat is one
-        pass
-    except CommandStopped as stopped:
-        raise stopped.error from None

@@ -1,8 +1,9 @@
 """Shrink a failure to what it needs, and confirm it on fresh processes.
 
-A failure comes from the search as it was met (`RawFailure`). `shrink_failure` first drops whole steps, which is
-quick, then lets Hypothesis shrink the numbers that the rest is made of. A failure without an answer is shrunk by its
-steps alone, with few and short tries, because each try costs a time-out or a process.
+A failure comes from the search as it was met (`RawFailure`). `shrink_failure` drops whole steps, which is quick, and
+makes the numbers of the rest fewer and smaller (`choices.py`), in turn, until neither changes anything. A failure
+without an answer is shrunk by its steps alone, with few and short tries, because each try costs a time-out or a
+process.
 
 `confirm_failure` then plays the shortest case on a fresh process. A search plays thousands of runs on one process.
 Each run begins with an empty instance, but an implementation may keep something outside it (a static field, a pool).
@@ -18,20 +19,18 @@ one run shows several defects and goes on behind known ones.
 import contextlib
 import dataclasses
 import math
-import random
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, generate, search
+from entrycache_conformance.choices import ChoiceMinimizer
 from entrycache_conformance.generate import lower_counts, minimize_items, minimize_steps, shrink_case
 from entrycache_conformance.judge import (
-    CommandStopped,
     Coverage,
     find_difference,
     judge,
     judge_unwaived,
-    play_under_hypothesis,
     run_reference,
 )
 from entrycache_protocol.case import MAX_STEPS, Case
@@ -60,10 +59,10 @@ MAX_HANGS: Final = 12
 """The number of tries that may hang."""
 
 MAX_SHORTEN_TRIES: Final = 500
-"""The number of tries to drop steps that Hypothesis has left."""
+"""The number of tries to drop steps of the shortest case."""
 
-KEY: Final = b"entrycache"
-"""The key of the failing numbers in the database of Hypothesis."""
+MAX_CHOICE_TRIES: Final = 3_000
+"""The number of tries to make the numbers of a case fewer and smaller; most failures need some hundreds."""
 
 PROCESS_TRIES: Final = 60
 """The number of processes that are started to leave out runs, then steps of the last run, then steps before it."""
@@ -200,8 +199,8 @@ def search_behind_silence(
     return None if behind is not None and behind.is_hang else behind
 
 
-class _NoAnswer(BaseException):
-    """A run without an answer: too expensive for Hypothesis to repeat, so it leaves Hypothesis at once."""
+class _NoAnswer(Exception):
+    """A run without an answer: too expensive to repeat for smaller numbers, so it ends their search."""
 
     def __init__(self, case: Case, failed: FailedRun) -> None:
         super().__init__(failed.message)
@@ -210,66 +209,67 @@ class _NoAnswer(BaseException):
 
 
 class _ChoiceShrinker:
-    """The predicate that shrinking evaluates, and the last (so far the shortest) failure that it saw."""
+    """The predicate that shrinking evaluates, and the last failure that it saw. No case is played twice."""
 
     def __init__(self, subject: TestedSubject, maker: generate.CaseMaker) -> None:
         self._subject = subject
+        self._judged: dict[str, FailingCase | None] = {}
         self.maker = maker
         self.failure: FailingCase | None = None
 
-    def fails(self, choices: Sequence[int]) -> bool:
-        """Return whether the case of these numbers differs."""
-        return self._differs(self.maker.from_choices(choices, Coverage()))
+    def fails(self, choices: Sequence[int]) -> tuple[int, ...] | None:
+        """Return the numbers that the case of these numbers was made of if it differs, else None.
 
-    def fails_in_hypothesis(self, data: Any) -> bool:
-        """Return whether a case from Hypothesis differs."""
-        return self._differs(self.maker.from_hypothesis(data, Coverage()))
+        Raises:
+            _NoAnswer: the subject does not answer.
+        """
+        generated = self.maker.from_choices(choices, Coverage())
+        case = generated.case
+        key = repr((case.config, case.steps, case.omitted))
+        if key not in self._judged:
+            self._judged[key] = self._judge(generated)
+        failure = self._judged[key]
+        if failure is None:
+            return None
+        self.failure = failure
+        return tuple(self.maker.choices)
 
-    def _differs(self, generated: generate.GeneratedCase) -> bool:
-        answer = play_under_hypothesis(self._subject, generated.case)
+    def _judge(self, generated: generate.GeneratedCase) -> FailingCase | None:
+        answer = self._subject.play([generated.case])[0]
         if isinstance(answer, FailedRun):
             raise _NoAnswer(generated.case, answer)
         difference = judge_unwaived(self._subject, generated.case, generated.steps, answer)
-        if difference is not None:
-            self.failure = FailingCase(generated.case, generated.steps, difference)
-        return difference is not None
+        return None if difference is None else FailingCase(generated.case, generated.steps, difference)
 
 
-def shrink_failure(subject: TestedSubject, failure: search.RawFailure) -> FailingCase | None:
-    """Drop whole steps, which is quick, then let Hypothesis shrink the numbers that are left."""
-    from hypothesis import HealthCheck, Phase, core, find, settings  # noqa: PLC0415 - slow to import
-    from hypothesis import strategies as st  # noqa: PLC0415
-    from hypothesis.database import InMemoryExampleDatabase, choices_to_bytes  # noqa: PLC0415
-    from hypothesis.errors import HypothesisException  # noqa: PLC0415
-
+def shrink_failure(subject: TestedSubject, failure: search.RawFailure) -> FailingCase:
+    """Drop whole steps and make the numbers of the rest fewer and smaller, in turn, as long as that helps."""
     shrinker = _ChoiceShrinker(subject, failure.maker)
-    database = InMemoryExampleDatabase()
-    options = settings(
-        max_examples=1,
-        derandomize=False,
-        database=database,
-        deadline=None,
-        phases=(Phase.reuse, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-    )
     try:
-        database.save(KEY + b".secondary", choices_to_bytes(_drop_unneeded_steps(shrinker, failure.choices)))
-        # a seed of `find` would keep it from the database, so its source of seeds begins anew
-        core.threadlocal._hypothesis_global_random = random.Random(0)
-        with generate.draw_own_constants():
-            find(st.data(), shrinker.fails_in_hypothesis, settings=options, database_key=KEY)
-    except HypothesisException:
-        return _drop_last_steps(subject, failure.failing)
+        _minimize_choices(shrinker, failure.choices)
     except _NoAnswer as unanswered:
         return _shrink_unanswered(subject, unanswered.case, unanswered.failed)
-    except CommandStopped as stopped:
-        raise stopped.error from None
     return _drop_last_steps(subject, shrinker.failure or failure.failing)
+
+
+def _minimize_choices(shrinker: _ChoiceShrinker, choices: Sequence[int]) -> None:
+    """Leave the shortest failure found in the shrinker; none if the failure does not repeat."""
+    if shrinker.fails(choices) is None:
+        return
+    minimizer = ChoiceMinimizer(choices, shrinker.fails, MAX_CHOICE_TRIES)
+    before: tuple[int, ...] | None = None
+    while minimizer.best != before:
+        before = minimizer.best
+        minimizer.keep(_drop_unneeded_steps(shrinker, before))
+        minimizer.leave_out_pieces()
+        minimizer.lower_equal()
+        minimizer.lower_each()
+    shrinker.fails(minimizer.best)
 
 
 def _drop_unneeded_steps(shrinker: _ChoiceShrinker, choices: Sequence[int]) -> tuple[int, ...]:
     """Return the numbers without those of steps that the failure does not need."""
-    if not shrinker.fails(choices):
+    if shrinker.fails(choices) is None:
         return tuple(choices)
     before = shrinker.maker.choices_before_steps()
 
@@ -277,13 +277,13 @@ def _drop_unneeded_steps(shrinker: _ChoiceShrinker, choices: Sequence[int]) -> t
         return [*before, *(choice for step in steps for choice in step)]
 
     def fails(steps: Sequence[list[int]]) -> list[list[int]] | None:
-        return shrinker.maker.choices_by_step() if shrinker.fails(joined(steps)) else None
+        return None if shrinker.fails(joined(steps)) is None else shrinker.maker.choices_by_step()
 
     return tuple(joined(minimize_items(shrinker.maker.choices_by_step(), fails)))
 
 
 def _drop_last_steps(subject: TestedSubject, failure: FailingCase) -> FailingCase:
-    """Drop the unneeded steps that Hypothesis may have left."""
+    """Drop the unneeded steps that fewer and smaller numbers may have left."""
     if failure.difference.is_unanswered:
         return failure
     differs = partial(find_difference, subject)

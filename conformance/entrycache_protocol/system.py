@@ -39,7 +39,7 @@ Instance = Callable[[Any], Any]
 Draw = Callable[[int, int], int]
 """A source of integers between two bounds, both included; smaller integers lead to simpler cases.
 
-Generators get all their numbers from it: Hypothesis shrinks them, a seeded source is fast.
+Generators get all their numbers from it: a seeded source in the search, Hypothesis in state machines.
 """
 
 

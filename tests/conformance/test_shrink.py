@@ -1,10 +1,17 @@
-"""Minimizing leaves out pieces of half the items, of a quarter, then single ones."""
+"""Minimizing leaves out pieces of half the items, of a quarter, then single ones; numbers become fewer and smaller."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import pytest
 
+from entrycache_conformance.choices import ChoiceMinimizer
 from entrycache_conformance.generate import minimize_items
+from entrycache_conformance.judge import Coverage
+from entrycache_conformance.resolve import open_in_process
+from entrycache_conformance.search import find_failure
+from entrycache_conformance.shrink import shrink_failure
 
 
 @pytest.mark.parametrize("forwards", [False, True])
@@ -39,3 +46,47 @@ def test_what_has_become_of_the_items_counts() -> None:
         "B",
     )
     assert minimize_items("abcd", lambda kept: "wxyz") == tuple("abcd")
+
+
+def minimized(choices: tuple[int, ...], fails: Callable[[Sequence[int]], bool], tries: int = 1_000) -> tuple[int, ...]:
+    """Return what is left of numbers after one round of the minimizer."""
+    minimizer = ChoiceMinimizer(choices, lambda tried: tuple(tried) if fails(tried) else None, tries)
+    minimizer.leave_out_pieces()
+    minimizer.lower_equal()
+    minimizer.lower_each()
+    return minimizer.best
+
+
+def test_numbers_are_left_out_and_lowered() -> None:
+    assert minimized((9, 8, 7, 6, 5, 4, 3), lambda tried: sum(tried) >= 10) == (9, 1)
+    assert minimized((700, 3, 12), lambda tried: len(tried) == 3 and tried[0] > 41) == (42, 0, 0)
+    assert minimized((3, 9), lambda tried: False) == (3, 9)
+
+
+def test_equal_numbers_are_lowered_together() -> None:
+    assert minimized((6, 1, 6), lambda tried: len(tried) == 3 and tried[0] == tried[2] > 1) == (2, 0, 2)
+
+
+def test_a_small_number_that_halving_misses_is_tried() -> None:
+    assert minimized((40,), lambda tried: list(tried) in ([2], [40])) == (2,)
+
+
+def test_no_more_cases_are_made_than_allowed_and_none_twice() -> None:
+    tried: list[tuple[int, ...]] = []
+    minimized((5, 4, 3, 2, 1), lambda choices: bool(tried.append(tuple(choices))), 9)
+    assert len(tried) == 9
+    tried.clear()
+    minimized((5, 5, 5), lambda choices: bool(tried.append(tuple(choices))))
+    assert len(tried) == len(set(tried))
+
+
+def test_a_failure_that_does_not_repeat_is_returned_as_it_was_met() -> None:
+    subject = open_in_process("expire-at-the-cutoff")
+    reference = open_in_process("reference", "pulsar-pip430")
+    assert subject is not None
+    assert reference is not None
+    menu = subject.declaration.system.cases.menu(subject.declaration.ops)
+    raw = find_failure(subject, menu, 400, 0, Coverage()).failure
+    assert raw is not None
+    assert len(shrink_failure(subject, raw).case.steps) < len(raw.failing.case.steps)
+    assert shrink_failure(reference, raw).difference == raw.failing.difference

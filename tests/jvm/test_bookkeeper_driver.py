@@ -68,5 +68,5 @@ def test_the_newest_release_answers_as_the_reference_in_seeded_cases(
 ) -> None:
     subject = released_subject(releases("bookkeeper")[-1].subject)
     menu = SYSTEM.cases.menu(sorted(subject.declaration.ops), "all")
-    cases = generate.make_seeded_cases(subject.declaration, menu, 200, 1)
+    cases = generate.make_seeded_cases(subject.declaration, menu, 150, 1)
     assert [case for case in (generated.case for generated in cases) if judge_case(subject, case).difference] == []

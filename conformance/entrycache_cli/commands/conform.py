@@ -221,7 +221,7 @@ SHRINKING: Final = "shrinking a failure"
     type=SecondsRange(min_open=False),
     default=0.0,
     metavar="SECONDS",
-    help="After the Hypothesis search, run seeded random cases for SECONDS per level.",
+    help="After the search, run further random cases for SECONDS per level.",
 )
 @click.option("--validate", is_flag=True, help="Check each message against its JSON Schema (slow).")
 @click.option(

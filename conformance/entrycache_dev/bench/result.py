@@ -208,10 +208,10 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
     menu = fast.declaration.system.cases.menu(fast.declaration.system.ops_up_to(level), level)
     steps: dict[str, int] = {}
 
-    def in_hypothesis() -> float:
+    def in_search() -> float:
         coverage = judge.Coverage()
         seconds = seconds_of(lambda: search.find_failure(fast, menu, SUITE_EXAMPLES, 0, coverage))
-        steps["hypothesis"] = coverage.steps
+        steps["search"] = coverage.steps
         return seconds
 
     def in_bulk() -> float:
@@ -236,15 +236,15 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
         return perf_counter() - start
 
     try:
-        seconds = interleaved(rounds, {"hypothesis": in_hypothesis, "bulk": in_bulk, "protocol": played})
+        seconds = interleaved(rounds, {"search": in_search, "bulk": in_bulk, "protocol": played})
     finally:
         child.close()
     return [
         bare_rate(what, seconds, name, steps[name])
         for what, name in (
             (
-                f"level {level}, judged steps of a search, a quarter in Hypothesis (goal 5,000)",
-                "hypothesis",
+                f"level {level}, judged steps of a search (goal 5,000)",
+                "search",
             ),
             (f"level {level}, judged steps in bulk, {search.BATCH} cases a batch (goal 50,000)", "bulk"),
             (f"level {level}, steps played through a child process, wall time (goal 200,000)", "protocol"),

@@ -204,7 +204,7 @@ A changed guard is a one-token change of a comparison, a condition, an operand o
 the seeded cases of `conform` at profile ci, seed by seed from 0 on, as a subject would. Changes that are argued to
 change nothing (`equivalent.toml`) are left out. A change that two whole seeds miss is tried under the variants of
 releases, one at a time and, if nothing else explains it, two at once; then at every seed under the first variant that
-shows it. If no variant shows it, the page says why no outcome does. The search of Hypothesis is not counted. A change
+shows it. If no variant shows it, the page says why no outcome does. A quarter of a run's cases is left out. A change
 counts as detected if a case raises or takes more than {SECONDS:g} s of processor time; the reference took at most
 0.17 s at seed 0. A change that makes all cases slower, but none of them this slow, does not count. A system without a
 line has not been tried yet.

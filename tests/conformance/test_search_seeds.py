@@ -1,4 +1,4 @@
-"""One seed means one run, whatever is installed or imported, and no file is written."""
+"""One seed means one run, and no file is written. Of Hypothesis only what is public is used."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-from hypothesis.internal.conjecture.providers import HypothesisProvider
-
-from entrycache_conformance.generate import HOOK, NOTABLE_NUMBERS, draw_own_constants
+from tests.support import ROOT
 
 PROGRAM = """
 import sys
@@ -31,28 +28,32 @@ first = drawn()
 Path("of_a_user.py").write_text(f"NUMBERS = {list(range(500))}")
 sys.path.insert(0, ".")
 import of_a_user
-print(len(first), drawn() == first)
+print(len(first), drawn() == first, "hypothesis" in sys.modules)
 """
 
 
 def test_what_is_drawn_does_not_depend_on_what_else_is_there(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("100 True\n", "")
+    assert (done.stdout, done.stderr) == ("100 True False\n", "")
     assert [path.name for path in tmp_path.iterdir() if path.name != "__pycache__"] == ["of_a_user.py"]
 
 
-def test_the_tests_of_a_user_draw_as_before() -> None:
-    before = getattr(HypothesisProvider, HOOK)
-    with pytest.raises(KeyError), draw_own_constants():
-        assert getattr(HypothesisProvider, HOOK) is not before
-        raise KeyError
-    assert getattr(HypothesisProvider, HOOK) is before
+PRIVATE = ("hypothesis.internal", "conjecture", "hypothesis._", "_hypothesis_internal", "core.threadlocal")
 
 
-def test_numbers_of_our_own_are_drawn() -> None:
-    from hypothesis import Phase, find, settings
-    from hypothesis import strategies as st
-
-    with draw_own_constants():
-        options = settings(database=None, max_examples=2_000, phases=(Phase.generate,))
-        assert find(st.integers(0, 2**40), lambda value: value == 2**31 - 1, settings=options) in NOTABLE_NUMBERS
+def test_only_public_interfaces_of_hypothesis_are_used() -> None:
+    """Versions of two years and more differ in what is private."""
+    ours = [
+        path
+        for folder in ("conformance", "reference", "spark_checks", "tests")
+        for path in ROOT.glob(f"{folder}/**/*.py")
+    ]
+    assert len(ours) > 500
+    private = [
+        (path.relative_to(ROOT).as_posix(), word)
+        for path in ours
+        if path != Path(__file__)
+        for word in PRIVATE
+        if word in path.read_text(encoding="utf-8")
+    ]
+    assert private == []
