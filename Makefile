@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled loops outlive this checkout: a fresh clone at the same path compiles only what has changed.
 export NUMBA_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/entrycache
 .PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
-.PHONY: evidence findings dist licences sbom extras-lowest
+.PHONY: evidence findings dist licences sbom extras-lowest hypothesis-lowest
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,7 @@ conform: environment ## conformance of our caches and, with Maven, of a released
 test: environment ## everything that a pull request must pass
 	@$(MAKE) -j 2 static rules
 	@$(MAKE) unit
+	@$(MAKE) hypothesis-lowest
 	@$(BIN)/python -m entrycache_dev.demo --short --strict
 
 # `long` holds all that `findings` runs.
@@ -87,14 +88,21 @@ sbom: environment ## dist/sbom.json (CycloneDX): every package of .venv, with ve
 	@mkdir -p dist
 	$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.json
 
-LOWEST := tests/trace/test_format.py tests/spark/test_violations.py tests/packaging/test_extras.py tests/cli/test_usage.py \
-  tests/conformance/test_state_machine.py tests/fast/test_machines.py
+LOWEST := tests/trace/test_format.py tests/spark/test_violations.py tests/packaging/test_extras.py tests/cli/test_usage.py
 
 extras-lowest: environment ## tests with the oldest version of each package that pyproject.toml lets in
 	$(BIN)/uv venv -q --allow-existing -p $(BIN)/python .venv-lowest
 	$(BIN)/uv pip install -q --python .venv-lowest/bin/python --resolution lowest-direct \
 	  -e '.[trace,spark,prove,bench,league,spring,docs]' 'pytest>=8.4' 'pytest-timeout>=2.4' 'packaging>=24'
-	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -m "not long" $(LOWEST)
+	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -m "not long" $(LOWEST) $(MACHINES)
+
+MACHINES := tests/conformance/test_state_machine.py tests/fast/test_machines.py
+OLD_HYPOTHESIS := build/hypothesis-lowest
+
+hypothesis-lowest: environment ## quick tests of the state machines with the oldest version of Hypothesis that is let in
+	$(BIN)/uv pip install -q --python $(BIN)/python --target $(OLD_HYPOTHESIS) --resolution lowest-direct \
+	  "$$(sed -n 's/^ *"\(hypothesis>=[^"]*\)",/\1/p' pyproject.toml)"
+	PYTHONPATH=$(CURDIR)/$(OLD_HYPOTHESIS) $(BIN)/python -m pytest -q -p no:cacheprovider -k "failure or seed or skipped or own" $(MACHINES)
 
 clean: ## take away what these commands made
 	rm -rf .venv .venv-lowest dist build entrycache-audit entrycache-failures .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -304,8 +304,10 @@ run_state_machine_as_test(machine, settings=settings(max_examples=3, database=No
 
 
 def test_a_faulty_process_is_caught(tmp_path: Path) -> None:
-    machine = state_machine(command=COMMAND.replace("reference", "expire-at-the-cutoff"), failures=tmp_path)
-    assert "expire-at-the-cutoff 0.1.0 breaks R-" in run(machine, settings(QUICK, phases=(Phase.generate,)))
+    command = COMMAND.replace("reference", "expire-at-the-cutoff")
+    machine = seed(0)(state_machine(command=command, level="queue", failures=tmp_path))
+    options = settings(QUICK, max_examples=500, phases=(Phase.generate,))
+    assert "expire-at-the-cutoff 0.1.0 breaks R-" in run(machine, options)
 
 
 def test_observations_name_the_rules_that_were_exercised(tmp_path: Path) -> None:
