@@ -50,7 +50,7 @@ def test_what_has_become_of_the_items_counts() -> None:
 
 def minimized(choices: tuple[int, ...], fails: Callable[[Sequence[int]], bool], tries: int = 1_000) -> tuple[int, ...]:
     """Return what is left of numbers after one round of the minimizer."""
-    minimizer = ChoiceMinimizer(choices, lambda tried: tuple(tried) if fails(tried) else None, tries)
+    minimizer = ChoiceMinimizer(choices, lambda numbers: tuple(numbers) if fails(numbers) else None, tries)
     minimizer.leave_out_pieces()
     minimizer.lower_equal()
     minimizer.lower_each()
@@ -58,26 +58,26 @@ def minimized(choices: tuple[int, ...], fails: Callable[[Sequence[int]], bool], 
 
 
 def test_numbers_are_left_out_and_lowered() -> None:
-    assert minimized((9, 8, 7, 6, 5, 4, 3), lambda tried: sum(tried) >= 10) == (9, 1)
-    assert minimized((700, 3, 12), lambda tried: len(tried) == 3 and tried[0] > 41) == (42, 0, 0)
-    assert minimized((3, 9), lambda tried: False) == (3, 9)
+    assert minimized((9, 8, 7, 6, 5, 4, 3), lambda numbers: sum(numbers) >= 10) == (9, 1)
+    assert minimized((700, 3, 12), lambda numbers: len(numbers) == 3 and numbers[0] > 41) == (42, 0, 0)
+    assert minimized((3, 9), lambda numbers: False) == (3, 9)
 
 
 def test_equal_numbers_are_lowered_together() -> None:
-    assert minimized((6, 1, 6), lambda tried: len(tried) == 3 and tried[0] == tried[2] > 1) == (2, 0, 2)
+    assert minimized((6, 1, 6), lambda numbers: len(numbers) == 3 and numbers[0] == numbers[2] > 1) == (2, 0, 2)
 
 
 def test_a_small_number_that_halving_misses_is_tried() -> None:
-    assert minimized((40,), lambda tried: list(tried) in ([2], [40])) == (2,)
+    assert minimized((40,), lambda numbers: list(numbers) in ([2], [40])) == (2,)
 
 
 def test_no_more_cases_are_made_than_allowed_and_none_twice() -> None:
-    tried: list[tuple[int, ...]] = []
-    minimized((5, 4, 3, 2, 1), lambda choices: bool(tried.append(tuple(choices))), 9)
-    assert len(tried) == 9
-    tried.clear()
-    minimized((5, 5, 5), lambda choices: bool(tried.append(tuple(choices))))
-    assert len(tried) == len(set(tried))
+    numbers: list[tuple[int, ...]] = []
+    minimized((5, 4, 3, 2, 1), lambda choices: bool(numbers.append(tuple(choices))), 9)
+    assert len(numbers) == 9
+    numbers.clear()
+    minimized((5, 5, 5), lambda choices: bool(numbers.append(tuple(choices))))
+    assert len(numbers) == len(set(numbers))
 
 
 def test_a_failure_that_does_not_repeat_is_returned_as_it_was_met() -> None:
