@@ -63,6 +63,16 @@ def _to_the_head(queue: Any, slot: Slot) -> None:
     queue.appendleft(slot)
 
 
+def _without_the_entry(caches: Any, slot: Slot) -> None:
+    """Leave the entry where it is."""
+
+
+ENTRY_LEFT: Final = LemmaFault(
+    "A pass takes the slot of what it removes and leaves the entry.",
+    Model(FAULT_OF[Rule.EVICT_8].package, {"passes.remove_from_cache": _without_the_entry}),
+)
+
+
 AT_THE_HEAD: Final = LemmaFault(
     "A requeued entry stands at the head.", Model(FAULT_OF[Rule.EVICT_8].package, {"passes.put_back": _to_the_head})
 )
@@ -101,7 +111,7 @@ FOLD_LEMMAS: Final = (
         Rule.STATE_2,
         f"{LOOP}: one live slot an entry",
         run_obligations(pass_loop.one_slot_each),
-        _pass_fault(Rule.STATE_2),
+        ENTRY_LEFT,
     ),
     Lemma(Rule.STATE_3, f"{LOOP}: the order of stamps", run_obligations(pass_loop.by_age), _pass_fault(Rule.STATE_3)),
     Lemma(
