@@ -6,6 +6,7 @@ turns the medians into ratios with targets. `measure_profile` runs one audit and
 and on Spark's SQL. `entrycache_dev.audit_bench_page` writes both pages.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -386,11 +387,29 @@ class AuditNumbers:
         return {
             "schema": 1,
             "verdict": "violates" if self.missed else "conforms",
+            "sizes": self.sizes,
+            "rounds": self.rounds,
+            "master": self.master,
             "load": self.load,
             "processors": self.processors,
             "measurements": [{**asdict(item), "missed": item.missed} for item in self.measurements],
             "runs": [{**run._asdict(), "cost": asdict(run.cost)} for run in self.runs],
         }
+
+
+def read_numbers(path: Path) -> AuditNumbers:
+    """Read what `--json` printed into a file."""
+    value = json.loads(path.read_text(encoding="utf-8"))
+    items = ({name: item[name] for name in item if name != "missed"} for item in value["measurements"])
+    return AuditNumbers(
+        sizes=tuple(value["sizes"]),
+        rounds=value["rounds"],
+        master=value["master"],
+        processors=value["processors"],
+        load=value["load"],
+        runs=tuple(Run(**{**run, "cost": Cost(**run["cost"])}) for run in value["runs"]),
+        measurements=tuple(Measurement(**item) for item in items),
+    )
 
 
 @dataclass(frozen=True)

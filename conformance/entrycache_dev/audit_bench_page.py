@@ -1,4 +1,4 @@
-"""The pages docs/reference/audit-speed.md and audit-profile.md, and the picture of the first.
+"""The site's page of the cost of audits with its picture, and the page of a profile.
 
 The functions take the committed results of `audit_bench` and return text, so a test can compare a page with its
 numbers. Nothing is measured here.
@@ -14,8 +14,8 @@ from entrycache_protocol import errors, files
 
 AUDIT_HEAD = """# Cost of audits
 
-`python -m entrycache_dev bench-audit --sizes {sizes} --rounds {rounds} --page docs/reference/audit-speed.md` writes
-this page.
+This page is rendered from `conformance/entrycache_dev/audit-numbers.json`, which `python -m entrycache_dev bench-audit
+--sizes {sizes} --rounds {rounds} --json` printed.
 
 The traces are honest, from the preset `tail-fanout` with a repeated section. The master is `{master}` with {processors}
 processors; {load:.1f} programs wanted a processor at the start. Every method reads each trace in turn, once to warm up
@@ -34,7 +34,7 @@ workers, because the machine is shared. Only ratios are judged. Rates are events
 
 PROFILE_HEAD = """# Where the time of an audit goes
 
-`python -m entrycache_dev bench-audit --profile --sizes {size} --page docs/reference/audit-profile.md` writes this page.
+`python -m entrycache_dev bench-audit --profile --sizes {size} --page PAGE` writes this page.
 
 Each question that an audit of {events:,} events of one broker asks, all rules; processor seconds of the whole process
 tree, one run, `{master}`. *Scans* of the trace and *sorts* (windows with another order) are counted in the plan. For

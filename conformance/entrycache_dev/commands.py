@@ -1,8 +1,8 @@
 """The commands of contributors: benchmarks, and released jars with one changed instruction.
 
 `python -m entrycache_dev COMMAND` runs them. They need a source checkout and are not part of the wheel. Each command
-imports what it measures only when it runs. `bench` and `bench-audit` write the pages docs/reference/numbers.md and
-docs/reference/audit-speed.md; `changed-jars` writes the jars that the page of seeded faults is about. The demo
+imports what it measures only when it runs. `bench` and `bench-audit` print the numbers of two pages of the
+site; `changed-jars` writes the jars that the page of seeded faults is about. The demo
 (`python -m entrycache_dev.demo`, `make conform`) and the page generators (`entrycache_dev.pages`) are modules of
 their own.
 """

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from entrycache_dev.audit_bench import read_numbers
+from entrycache_dev.audit_bench_page import draw_audit_costs, render_audit_page
 from entrycache_dev.bench.measurement import Measurement
-from entrycache_dev.bench.page import render_page
+from entrycache_dev.bench.page import draw_picture, render_page
 from entrycache_dev.bench.pulsar_cursors import MOVE_RANK, MOVES, CursorCost
 from entrycache_dev.bench.result import BenchResult, read_result
 from entrycache_dev.commands import main
 from entrycache_protocol.errors import missing_extra
 from tests.support import ROOT
 
-DOCS = ROOT / "docs"
+FOLDER = ROOT / "conformance/entrycache_dev"
 
 
 @pytest.fixture
@@ -66,10 +69,33 @@ def test_what_was_not_measured_of_cursors_is_left_empty(result: BenchResult) -> 
     assert "|  |" in render_page(dataclasses.replace(result, cursors=result.cursors[1:]), "numbers.svg")
 
 
-def test_the_committed_page_is_that_of_the_committed_numbers() -> None:
-    assert (DOCS / "reference" / "numbers.md").read_text(encoding="utf-8") == render_page(
-        read_result(ROOT / "conformance/entrycache_dev/bench/numbers.json"), "numbers.svg"
-    )
+def test_the_pages_show_the_committed_numbers(tmp_path: Path) -> None:
+    numbers = read_result(FOLDER / "bench/numbers.json")
+    page = render_page(numbers, "numbers.svg")
+    assert all(f"| {item.what} | " in page for item in numbers.measurements)
+    audits = read_numbers(FOLDER / "audit-numbers.json")
+    (tmp_path / "again.json").write_text(json.dumps(audits.to_json()), encoding="utf-8")
+    assert read_numbers(tmp_path / "again.json") == audits
+    page = render_audit_page(audits, "audit-speed.svg")
+    assert all(f"| {item.what} | " in page for item in audits.measurements)
+    assert page.count("| audit | ") == sum(run.way == "audit" for run in audits.runs) > 5
+
+
+@pytest.mark.parametrize("draw", ["numbers", "audits"])
+def test_a_picture_has_at_most_eight_lines_on_white(draw: str, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "picture.svg"
+    if draw == "numbers":
+        draw_picture(read_result(FOLDER / "bench/numbers.json"), path)
+    else:
+        draw_audit_costs(read_numbers(FOLDER / "audit-numbers.json"), path)
+    text = path.read_text("utf-8")
+    legend = re.findall(r'"font-size: (\d+)px[^>]*>[^<]+(?:: [^<]+|brokers?)</text>', text)
+    assert 6 <= len(legend) <= 8
+    assert min(map(int, legend)) >= 9
+    assert re.search(r'id="patch_1">\s*<path d="[^"]*"\s*style="fill: #ffffff"', text)
+    (width,) = re.findall(r'<svg [^>]*width="([\d.]+)pt"', text)
+    assert float(width) <= 600, "a page shrinks it, and the legend with it"
 
 
 def test_the_command_writes_page_and_picture_the_same_each_time(file: Path, tmp_path: Path) -> None:

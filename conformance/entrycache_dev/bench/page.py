@@ -1,4 +1,4 @@
-"""The page docs/reference/numbers.md and its picture, made from a `BenchResult`.
+"""The site's page of numbers and its picture, made from a `BenchResult`.
 
 `render_page` writes tables of measurements, of cursors, and of Kafka Streams. `draw_picture` draws the cost of cursors
 and the ratios as SVG.
@@ -15,9 +15,8 @@ from entrycache_protocol import errors, files
 
 HEAD = """# Numbers
 
-`python -m entrycache_dev bench --from NUMBERS --page docs/reference/numbers.md` writes this page. The measurements in
-NUMBERS, `conformance/entrycache_dev/bench/numbers.json`, are those that `python -m entrycache_dev bench{beside} --json`
-printed.
+This page is rendered from `conformance/entrycache_dev/bench/numbers.json`, which `python -m entrycache_dev
+bench{beside} --json` printed. `python -m entrycache_dev bench --from FILE --page PAGE` renders such a file.
 
 One run: {rounds} interleaved rounds of {operations:,} operations, {python}, {processors} processors{load}. Every ratio
 compares times of the same rounds. Rates differ from machine to machine; they are printed with the speed of a loop that
@@ -156,7 +155,7 @@ def draw_picture(result: BenchResult, path: Path) -> None:
         "axes.spines.right": False,
     }
     with pyplot.rc_context(style):
-        figure = pyplot.figure(figsize=(10, 8 if result.streams else 7), layout="constrained")
+        figure = pyplot.figure(figsize=(8, 8 if result.streams else 7), layout="constrained")
         parts: Any = figure.subfigures(2, 1, height_ratios=(3, 2))
         above, below = parts
         mixes = list(dict.fromkeys(item.mix for item in result.cursors))

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from entrycache_dev import audit_mutations
+from entrycache_dev import audit_bench, audit_bench_page, audit_mutations
+from entrycache_dev.bench import page as bench_page
+from entrycache_dev.bench import result
 from entrycache_dev.matrix import machine_matrix, search_matrix
 from entrycache_dev.matrix.__main__ import render_committed as render_mutation_matrix
 from entrycache_dev.pages import evidence, faults
@@ -28,6 +30,8 @@ class RenderedPage(NamedTuple):
 
 
 FOLDER: Final = "conformance/entrycache_dev"
+NUMBERS: Final = f"{FOLDER}/bench/numbers.json"
+AUDITS: Final = f"{FOLDER}/audit-numbers.json"
 POLICIES: Final = f"{FOLDER}/policy-comparison.json"
 
 PAGES: Final = (
@@ -37,6 +41,20 @@ PAGES: Final = (
         POLICIES,
         lambda root: policy_page.render_page(policy_page.read_numbers(root / POLICIES)),
         lambda root, page: policy_page.draw_charts(policy_page.read_numbers(root / POLICIES), page),
+    ),
+    RenderedPage(
+        "docs/reference/numbers.md",
+        NUMBERS,
+        lambda root: bench_page.render_page(result.read_result(root / NUMBERS), "numbers.svg"),
+        lambda root, page: bench_page.draw_picture(result.read_result(root / NUMBERS), page.with_suffix(".svg")),
+    ),
+    RenderedPage(
+        "docs/reference/audit-speed.md",
+        AUDITS,
+        lambda root: audit_bench_page.render_audit_page(audit_bench.read_numbers(root / AUDITS), "audit-speed.svg"),
+        lambda root, page: audit_bench_page.draw_audit_costs(
+            audit_bench.read_numbers(root / AUDITS), page.with_suffix(".svg")
+        ),
     ),
     RenderedPage(
         "docs/reference/seeded-faults.md",
