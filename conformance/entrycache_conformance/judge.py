@@ -130,12 +130,22 @@ def judge_unwaived(subject: TestedSubject, case: Case, steps: Sequence[Any], ans
 
 
 def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage) -> Any:
-    """Take one step of the reference and check the law of every rule, and the definition if there is one.
+    """Take one step of the reference and check its laws.
 
     Raises:
         LawBroken: the reference breaks a law.
     """
     done = system.model.step(state, op, config)
+    check_laws(system, config, state, op, done, coverage)
+    return done
+
+
+def check_laws(system: AnySystem, config: Any, state: Any, op: Any, done: Any, coverage: Coverage) -> None:
+    """Check the law of every rule for one step of the reference, and the definition if there is one.
+
+    Raises:
+        LawBroken: the reference breaks a law.
+    """
     broken = system.laws.broken(config, state, op, done, coverage.fired)
     if not broken and coverage.definition is not None:
         broken = coverage.definition(config, state, op, done)
@@ -143,7 +153,6 @@ def step_with_laws(system: AnySystem, config: Any, state: Any, op: Any, coverage
         names = ", ".join(rule.value for rule in broken)
         raise LawBroken(f"the reference breaks {names} at {op} in {state}")
     system.laws.count_cells(config, state, op, done, coverage.cells)
-    return done
 
 
 def run_reference(case: Case, coverage: Coverage) -> list[Any]:

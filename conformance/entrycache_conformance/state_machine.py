@@ -2,7 +2,7 @@
 
 `build_state_machine` makes a subclass of `CacheMachine` for one subject. Each step draws an operation next to the
 reference's state, by the generators of the search, performs it on both sides and compares the answers at once. The
-reference's laws are checked at the same time. Hypothesis chooses the rules, shrinks and replays; only its public
+reference's laws are an invariant. Hypothesis chooses the rules, shrinks and replays; only its public
 interfaces are used.
 
 A `Run` is one run of the subject. A Python class and a cache of this process keep an instance and answer each step
@@ -28,7 +28,7 @@ import hypothesis
 from hypothesis import stateful
 
 from entrycache_conformance import check, explain, resolve, strategies
-from entrycache_conformance.judge import Coverage, find_difference, judge, step_with_laws
+from entrycache_conformance.judge import Coverage, LawBroken, check_laws, find_difference, judge
 from entrycache_conformance.levels import select_levels
 from entrycache_protocol import codec, errors, wire
 from entrycache_protocol.case import Case, config_to_json
@@ -186,6 +186,8 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         self._earlier: tuple[Case, ...] = ()
         self._ops: list[Any] = []
         self._steps: list[Any] = []
+        self._unchecked: list[tuple[Any, Any, Any]] = []
+        self._broken_law: LawBroken | None = None
         self._failing: FailingCase | None = None
         self._limits = StepLimits(self.setup.subject.declaration)
 
@@ -205,6 +207,27 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         declaration, model = self.setup.subject.declaration, self.setup.system.model
         typed = codec.decode_object(model.config, {**declaration.fixed, **config})
         self._open(replace(typed, variants=declaration.base_config().variants))
+
+    def _breaks_a_law(self) -> bool:
+        """Check the laws of the steps since the last check: of the state before, the operation and the step."""
+        steps, self._unchecked = self._unchecked, []
+        try:
+            for state, op, done in steps:
+                check_laws(self.setup.system, self._config, state, op, done, self._coverage)
+        except LawBroken as error:
+            self._broken_law = error
+        return self._broken_law is not None
+
+    @stateful.precondition(_breaks_a_law)
+    @stateful.invariant(check_during_init=True)
+    def the_laws_hold(self) -> None:
+        """Check the laws of the reference. A list of steps shows this invariant only if one is broken.
+
+        Raises:
+            LawBroken: the reference breaks a law.
+        """
+        if self._breaks_a_law() and self._broken_law is not None:
+            raise self._broken_law
 
     def perform(self, **operation: Any) -> dict[str, Any]:
         """Perform an operation on both sides, compare the answers and return them: `perform(get={"cache": "a", ..})`.
@@ -313,6 +336,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         return () if self._run is None else (*self._earlier, replace(self.case, earlier=()))
 
     def _open(self, config: Any) -> None:
+        self.the_laws_hold()
         self._config = config
         self._state = self.setup.system.model.initial(config)
         self._ops, self._steps = [], []
@@ -336,7 +360,8 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         """Perform one step on both sides and return the subject's outcome; None if it is unknown or skipped."""
         __tracebackhide__ = True
         system, declaration = self.setup.system, self.setup.subject.declaration
-        done = step_with_laws(system, self._config, self._state, op, self._coverage)
+        done = system.model.step(self._state, op, self._config)
+        self._unchecked.append((self._state, op, done))
         self._limits.accept(op)
         self._ops.append(op)
         self._steps.append(done)
@@ -345,7 +370,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             return None
         answer = self._answer(op)
         if isinstance(answer, SkippedRun):
-            del self._ops[-1], self._steps[-1]
+            del self._ops[-1], self._steps[-1], self._unchecked[-1]
             return None
         follow = system.model.follow
         if follow is not None and isinstance(answer, RunResult):
@@ -387,6 +412,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         for op in () if self._plan is None else map(self._limits.fit, self._plan.final_queries(self._state)):
             if not self._limits.find_excess(op):
                 self._play(op)
+        self.the_laws_hold()
         if isinstance(self._run, ProcessRun):
             self._compare_run(self._run)
             return
@@ -403,6 +429,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             AnswerDiffers: always.
         """
         __tracebackhide__ = True
+        self.the_laws_hold()
         end = difference.at + 1
         case = replace(self.case, steps=tuple(self._ops[:end]))
         self._failing = FailingCase(case, self._steps[:end], difference)

@@ -18,9 +18,11 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 from hypothesis.stateful import initialize, invariant, rule, run_state_machine_as_test
 
 from entrycache import Refuse, Skip, Subject, load_case, state_machine, strategies
+from entrycache_conformance.judge import LawBroken
 from entrycache_conformance.state_machine import AnswerDiffers, CacheMachine
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.errors import UsageError
+from entrycache_reference.pulsar_pip430 import passes
 from entrycache_reference.vocabulary import ABSENT
 
 QUICK = settings(
@@ -175,6 +177,21 @@ def test_settings_that_are_given_stay() -> None:
     run_state_machine_as_test(Asking, settings=settings(ONCE, max_examples=10))
     with pytest.raises(Exception, match="max_size_bytes"):
         state_machine("reference", "pulsar-pip430", "queue", {"max_size_bytes": "much"})
+
+
+def test_the_laws_of_the_reference_are_an_invariant_that_shows_only_if_it_fails(
+    report: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = state_machine("reference", "pulsar-pip430", "queue")
+    assert "the_laws_hold" in [each.function.__name__ for each in machine().invariants]
+    assert "the_laws_hold" not in report
+    monkeypatch.setattr(passes, "has_to_halt", lambda kind, bound, entry: False)
+    with pytest.raises(LawBroken, match="the reference breaks R-") as raised:
+        run_state_machine_as_test(seed(0)(machine), settings=settings(QUICK, max_examples=300))
+    lines = re.findall(r"^ *(state[ .].*)", "\n".join(raised.value.__notes__), re.M)
+    assert lines.count("state.the_laws_hold()") == 1
+    with pytest.raises(LawBroken):
+        exec("\n".join(lines), {"ReferenceMachine": machine})
 
 
 class Throwing(Sizes):

@@ -16,7 +16,7 @@ TUTORIAL = "tutorials/stateful-test.md"
     ("page", "number"),
     [
         pytest.param(TUTORIAL, 5, marks=pytest.mark.long),
-        ("how-to/stateful-tests.md", 1),
+        ("how-to/stateful-tests.md", 2),
         ("how-to/nightly-fuzzing.md", 1),
     ],
 )
