@@ -148,7 +148,7 @@ def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | Non
         return
     _print_record(record, as_json)
     if out is not None:
-        files.write_text(out, json.dumps(kept, indent=1) + "\n")
+        files.write_text(out, json.dumps(kept) + "\n")
 
 
 def _print_record(record: dict[str, Any], as_json: bool) -> None:

@@ -145,7 +145,7 @@ def main(name: str, *numbers: str) -> None:
             subject = f"{MEASURED[-1].subject} {FIXED}"
             print(subject, file=sys.stderr, flush=True)
             results[subject] = play(campaign, MEASURED[-1], seeds, Path(scratch, FIXED), mode=FIXED)[1]
-    write_text(campaign.results, json.dumps({"schema": 1, "releases": results}, indent=1) + "\n")
+    write_text(campaign.results, json.dumps({"schema": 1, "releases": results}) + "\n")
 
 
 if __name__ == "__main__":

@@ -180,11 +180,11 @@ def main(arguments: Sequence[str]) -> None:
                 with tempfile.TemporaryDirectory() as folder:
                     counts = play_fault(fault, Path(folder))["met"]
                 results["faults"][fault.stem] = {"seen": sees(fault, counts), "met": counts}
-                write_text(RESULTS, json.dumps(results, indent=1, sort_keys=True) + "\n")
+                write_text(RESULTS, json.dumps(results, sort_keys=True) + "\n")
     else:
         for program, subject, run in played(wanted or list(PLANS)):
             results["programs"].setdefault(program, {})[subject] = run
-    write_text(RESULTS, json.dumps(results, indent=1, sort_keys=True) + "\n")
+    write_text(RESULTS, json.dumps(results, sort_keys=True) + "\n")
 
 
 if __name__ == "__main__":
