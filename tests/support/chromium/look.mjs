@@ -41,17 +41,18 @@ try {
   await page.keyboard.press("Enter");
   const panel = await page.evaluate(() => document.querySelector("#matrix .panel")?.innerText ?? "");
   await page.evaluate(() => document.activeElement.blur());
-  const wide = [];
+  const wide = [], cut = [];
   for (const width of [1280, 400]) {
     await page.setViewport({ width, height: 800 });
     wide.push(await page.evaluate(() => document.documentElement.scrollWidth));
+    cut.push(await page.evaluate(() => [...document.querySelectorAll(".facts .scroll")].filter((box) => box.scrollWidth > box.clientWidth).length));
   }
   await page.keyboard.press("/");
   await page.keyboard.type("nothing-is-called-so");
   const after = await look();
   await page.keyboard.press("Escape");
   const again = await look();
-  console.log(JSON.stringify({ ...before, first, grid, moved, panel, wide, millis, filtered: after.count, again: again.count, said, asked }));
+  console.log(JSON.stringify({ ...before, first, grid, moved, panel, wide, cut, millis, filtered: after.count, again: again.count, said, asked }));
 } finally {
   await browser.close();
 }

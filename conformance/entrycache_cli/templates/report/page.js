@@ -80,7 +80,7 @@
   };
   const levelsOf = (column) => {
     if (!column.levels.length) return null;
-    const shown = table(["level", "verdict", "examples", "judged steps"], "", 2);
+    const shown = table(["level", "verdict", "examples", "steps"], "", 2);
     for (const [name, verdict, examples, steps] of column.levels)
       put(shown.body.insertRow(), made("td", say(name)), put(made("td"), worded("span", say(verdict), "word")),
         made("td", grouped(examples), "number"), made("td", grouped(steps), "number"));
