@@ -39,7 +39,7 @@ class Driver(NamedTuple):
 
     @property
     def adapter(self) -> Path:
-        """The jar of the adapter; it also holds the classes that replace missing ones."""
+        """The jar of the adapter."""
         return self._own_jar(self.release.family.name)
 
     @property
@@ -198,8 +198,6 @@ def java_test_classpath(subject: str, classpath: str | None = None) -> JavaTestC
     java = build.find_java(release.java, compiler=True)
     built = build_driver(release)
     jars = [jar for jar in built.jars if not jar.name.startswith(_DRIVER_ONLY)]
-    if release.stand_ins:
-        front.append(built.adapter)
     agent = built.agent if release.family.has_agent else None
     every = join_classpath([*front, *jars, *([] if agent is None else [agent])])
     clocked = (option for option in release.family.options if option.startswith(_CLOCK))

@@ -68,8 +68,6 @@ class Release(NamedTuple):
     """The oldest Java that runs them."""
     in_demo: bool = False
     """True if a plain `make conform` runs it."""
-    stand_ins: bool = False
-    """True if the driver's own jar replaces a class that is published nowhere."""
 
     def __str__(self) -> str:
         return f"{self.family.name} {self.version}"
@@ -201,7 +199,7 @@ def _read_release(family: Family, about: Path) -> Release:
         return Release(family, about.parent.name, about.parent, **tomllib.loads(about.read_text("utf-8")))
     except (TypeError, tomllib.TOMLDecodeError) as error:
         keys = ", ".join(Release._fields[3:])
-        raise UsageError(f"{about} describes no release: {error}; expected {keys}; the last two are optional") from None
+        raise UsageError(f"{about} describes no release: {error}; expected {keys}; the last is optional") from None
 
 
 def _release_order(release: Release) -> tuple[object, ...]:

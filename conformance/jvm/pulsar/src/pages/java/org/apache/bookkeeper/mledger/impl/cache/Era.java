@@ -17,8 +17,8 @@ final class Era {
     static final int NO_COUNT = EntryImpl.NO_EXPECTED_READ_COUNT;
 
     /** The dependencies that are stand-ins for the release's own. */
-    static final String STAND_INS = "; pulsar-common and pulsar-metadata 5.0.0-M1, bookkeeper-stats-api 4.18.0, slog 0.10.0,"
-            + " fastutil-core 8.5.18 and one class of the driver stand in for what is not published of 5.0.1";
+    static final String STAND_INS =
+            "; bookkeeper-stats-api 4.18.0 and fastutil-core 8.5.18 stand in for what is not published";
 
     /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
