@@ -96,15 +96,6 @@ def without_keeping_the_bytes(caches: dict[vocabulary.CacheName, Cache], slot: S
     caches[slot.cache] = Cache(entries, cache.size_bytes)
 
 
-SLOT_FAULTS: Final = FaultRegistry(OWN.package)
-"""The seeded fault inside passes that only a lemma has to detect."""
-
-
-@SLOT_FAULTS.register(rules.Rule.STATE_2, "passes.remove_from_cache")
-def without_keeping_the_entry(caches: dict[vocabulary.CacheName, Cache], slot: Slot) -> None:
-    """A pass takes the slot of what it removes and leaves the entry."""
-
-
 @seeded_pass_fault(rules.Rule.EVICT_7, "passes.run_pass")
 def pass_counting_requeues(state: State, kind: passes.PassKind, bound: int, config: Config) -> Step:
     """A pass counts requeued entries as evicted ones."""

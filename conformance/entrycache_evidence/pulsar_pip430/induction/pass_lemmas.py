@@ -15,7 +15,7 @@ import z3
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import PASS_FAULTS, SLOT_FAULTS
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import PASS_FAULTS
 from entrycache_evidence.pulsar_pip430.induction import pass_loop, shapes
 from entrycache_evidence.pulsar_pip430.induction.pass_loop import (
     BOUND,
@@ -55,7 +55,7 @@ def _rule_fault(rule: Rule) -> LemmaFault:
 
 
 def _pass_fault(rule: Rule) -> LemmaFault:
-    fault = next(fault for fault in (*PASS_FAULTS, *SLOT_FAULTS) if fault.rule is rule)
+    fault = next(fault for fault in PASS_FAULTS if fault.rule is rule)
     return LemmaFault(fault.note, fault.model)
 
 
