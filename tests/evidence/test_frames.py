@@ -22,6 +22,7 @@ from entrycache_evidence.rulebook.corpus import Run, generate_runs
 from entrycache_protocol.system import AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.kafka_streams import ops as kafka_ops
+from entrycache_reference.kafka_streams import view_ops
 from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import DuplicateCount
@@ -76,6 +77,8 @@ RARE: Final = (
             kafka_ops.PutAll("s", (kafka_ops.Write("z", "1", True),)),
             kafka_ops.PutIfAbsent("s", "z", "1", True),
             kafka_ops.StoreDelete("s", "z"),
+            view_ops.StorePutAll("s", (("z", "1"),)),
+            view_ops.StorePutIfAbsent("s", "z", "1"),
             kafka_ops.Resize(50),
         )
     ),
@@ -103,13 +106,20 @@ RARE: Final = (
             kafka_ops.PutAll("a", (kafka_ops.Write("y", "1", True),)),
         ),
     ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(),
+        (*(kafka_ops.Put("a", key, "1") for key in "xy"), kafka_ops.ReverseRange("a", None, None)),
+    ),
     *(
         Run(KAFKA, LOSING, (*LOST, *events))
         for events in (
             (kafka_ops.Evict("s"),),
             (kafka_ops.Resize(0),),
             (kafka_ops.StoreFlush("s"),),
+            (kafka_ops.Flush("s"),),
             (kafka_ops.StorePut("s", "z", "1"), kafka_ops.StorePut("s", "w", "1")),
+            (view_ops.StorePutAll("s", (("z", "1"), ("w", "1"))),),
         )
     ),
 )

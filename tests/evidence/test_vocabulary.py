@@ -38,11 +38,7 @@ class Other(Config):
 
 
 def other(system: AnySystem) -> AnySystem:
-    class Model:
-        config = Other
-        variants = system.model.variants
-
-    return system._replace(model=Model)
+    return system._replace(model=system.model._replace(config=Other))
 
 
 def test_another_default_is_reported_with_its_place_and_fails_prove(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,6 +54,7 @@ def machine_of(system: str, level: str) -> Any:
         ("pulsar-pip430", "cursors", 40),
         ("kafka-streams", "cache", 40),
         ("kafka-streams", "store", 40),
+        ("kafka-streams", "views", 40),
         ("pulsar-segmented", "all", 60),
     ],
 )

@@ -51,7 +51,8 @@ PACKS: Final = (
     Pack(_PIP430, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
     Pack(_PIP430, "cursors", 5_000),
     Pack(_KAFKA, "cache", 8_000),
-    Pack(_KAFKA, "store", 4_000),
+    Pack(_KAFKA, "store", 2_000),
+    Pack(_KAFKA, "views", 2_000),
     Pack(_LEGACY, "all", 5_000),
     Pack(_SEGMENTED, "all", 3_000),
 )

@@ -71,6 +71,7 @@ FAULTS: Final = (
         groups={
             "Kafka Streams, level cache": ((*kafka_streams.CACHE, *fast_kafka_streams.CACHE), "cache"),
             "Kafka Streams, level store": (kafka_streams.STORE, "store"),
+            "Kafka Streams, level views": (kafka_streams.VIEWS, "views"),
         },
         find_level=lambda case: "cache",
         jars="the released Kafka Streams 4.3.1 with one changed place each",

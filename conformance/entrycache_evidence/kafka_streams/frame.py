@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.frame import Change, Key, KeyedValues, Record, build_comparison, undeclared_changes
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, view_ops
 from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.state import Part, State, Store
@@ -38,6 +38,7 @@ class Aspect(Enum):
     BELOW = "the underlying store"
     DOWNSTREAM = "what is done downstream"
     FORWARDED = "the last forwarded entries"
+    OPEN = "whether the store is open"
     PUTS = "the thread's puts"
     GETS = "the thread's gets"
     EVICTS = "the thread's evictions"
@@ -118,13 +119,15 @@ SPACE: Final = Record(
     )
 )
 
-STORE: Final = Record((KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED)))
+STORE: Final = Record(
+    (KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED), Aspect.OPEN)
+)
 
 STATE: Final = Record(
     (
         Aspect.LIMIT,
         KeyedValues(Aspect.SPACES, SPACE, EMPTY_SPACE),
-        KeyedValues(Aspect.STORES, STORE, Store({}, {}, {})),
+        KeyedValues(Aspect.STORES, STORE, Store({}, {}, {}, True)),
         *(Aspect.PUTS, Aspect.GETS, Aspect.EVICTS, Aspect.FLUSHES, Aspect.WRITES, Aspect.RUNNING),
         None,
     )
@@ -169,6 +172,22 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.StoreFlush: {**handing(Extent.SPACE), Aspect.FLUSHES: Extent.ALL},
     ops.StoreInner: NO_CHANGE,
     ops.Share: NO_CHANGE,
+    view_ops.StoreOpen: {**OPENED, Aspect.OPEN: Extent.SPACE},
+    view_ops.StoreView: LOOKING,
+    view_ops.StorePutIfAbsent: {**writing(Extent.KEY), Aspect.GETS: Extent.ALL},
+    view_ops.StorePutAll: writing(Extent.KEYS),
+    view_ops.StoreCount: NO_CHANGE,
+    view_ops.StoreQuery: {**LOOKING, Aspect.MISSES: Extent.SPACE, Aspect.GETS: Extent.ALL},
+    view_ops.StoreQueryRange: LOOKING,
+    view_ops.StoreClear: removing(Extent.SPACE),
+    view_ops.StoreClose: {
+        **handing(Extent.SPACE),
+        Aspect.SPACES: Extent.SPACE,
+        Aspect.OVERWRITES: Extent.SPACE,
+        Aspect.FLUSHES: Extent.ALL,
+        Aspect.DOWNSTREAM: Extent.SPACE,
+        Aspect.OPEN: Extent.SPACE,
+    },
 }
 """The changes that each operation may make."""
 
@@ -184,9 +203,16 @@ def space_of(event: Any) -> str:
     return name
 
 
+def keys_of(event: Any) -> set[str]:
+    """Return the keys that an operation writes, one by one."""
+    if isinstance(event, view_ops.StorePutAll):
+        return {key for key, _ in event.entries}
+    return {write.key for write in event.entries}
+
+
 IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
     Extent.KEY: lambda event, key: key == (space_of(event), event.key),
-    Extent.KEYS: lambda event, key: key[0] == event.ns and any(key[1] == write.key for write in event.entries),
+    Extent.KEYS: lambda event, key: key[0] == space_of(event) and key[1] in keys_of(event),
     Extent.SPACE: lambda event, key: key[0] == space_of(event),
 }
 """The meaning of each word of a declaration; `Extent.ALL` excludes nothing."""

@@ -39,7 +39,11 @@ def abstract_state(adapter: Adapter) -> State:
         max_size_bytes=cache.max_size_bytes,
         spaces={name: _space(space) for name, space in cache._spaces.items()},
         stores={
-            name: Store({to_text(key): to_text(value) for key, value in store.underlying.items()}, downstream[name])
+            name: Store(
+                {to_text(key): to_text(value) for key, value in store.underlying.items()},
+                downstream[name],
+                is_open=store.is_open,
+            )
             for name, store in adapter.stores.items()
         },
         puts=cache.puts,

@@ -14,12 +14,13 @@ from entrycache_conformance.systems.kafka_streams import generation, workload
 from entrycache_evidence.core.models import current_model
 from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol.declaration import Declaration
-from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
+from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step, view_ops
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams.threads import history
 
 SEED: Final = 430
 CASES: Final = 150
+VIEW_CASES: Final = 60
 STEPS: Final = 25
 RELEASED_CASES: Final = 60
 LIMITS: Final = (0, 50, 100, 150, 20_000_000)
@@ -60,6 +61,15 @@ TOMBSTONE_REWRITTEN: Final = (
 )
 """A listener that writes the key of the tombstone that it receives."""
 
+TOMBSTONES_BACKWARD: Final = (
+    *(ops.StorePut("s", key, "1") for key in "xy"),
+    ops.StoreFlush("s"),
+    view_ops.StoreClear("s"),
+    *(ops.StorePut("s", key, None) for key in "xz"),
+    view_ops.StoreView("s", backward=True),
+)
+"""A backward view that meets a tombstone above every key of the underlying store, and one that comes too early."""
+
 RELEASED: Final = Variants(
     configuration.UndeliveredEviction.LOST,
     configuration.FailedFlush.CLEAN,
@@ -67,6 +77,8 @@ RELEASED: Final = Variants(
     configuration.FlushedTombstone.ANY_WRITE,
     configuration.Delivery.ONE_BY_ONE,
     configuration.DeleteRead.CACHED,
+    configuration.BackwardTombstone.SHOWS,
+    configuration.RangeQuery.BELOW,
 )
 """The variants of kafka-streams 3.9.2 to 4.3.1."""
 
@@ -74,7 +86,7 @@ RELEASED: Final = Variants(
 def generate_runs() -> Iterator[Run]:
     """Generate the same runs every time, with the default variants and with those of the releases."""
     yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
-    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN):
+    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD):
         yield Config(variants=RELEASED), steps
     yield from generate_default_runs()
     yield from generate_released_runs()
@@ -86,7 +98,7 @@ def generate_released_runs() -> Iterator[Run]:
     declaration = Declaration(system, frozenset(system.ops), variants=RELEASED)
     source = random.Random(SEED)
     for number in range(RELEASED_CASES):
-        level = system.levels[number % len(system.levels)]
+        level = ("cache", "store", "views", "store")[number % 4]
         case = make_case(
             source.randint,
             declaration,
@@ -105,10 +117,12 @@ def generate_released_runs() -> Iterator[Run]:
 def generate_default_runs() -> Iterator[Run]:
     """Generate random runs; some lower the limit while several namespaces hold entries."""
     source = random.Random(SEED)
-    for number in range(CASES):
+    for number in range(CASES + VIEW_CASES):
         traits = workload.WORKLOADS[list(workload.WorkloadProfile)[number % len(workload.WorkloadProfile)]]
         stores = number % 5 and source.choice(traits.stores)
-        names = tuple(name for name in workload.WEIGHTS if stores or workload.LEVEL_OF[name] == "cache")
+        left_out = set() if number >= CASES else {"views"}
+        left_out |= set() if stores else {"store", "views"}
+        names = tuple(name for name in workload.WEIGHTS if workload.LEVEL_OF[name] not in left_out)
         aim = generation.Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
         config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
         state = initial(config)

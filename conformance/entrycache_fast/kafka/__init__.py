@@ -22,6 +22,7 @@ be used without stores: `listen` says who gets what is dirty. `docs/reference/fa
 
 from entrycache_fast.kafka.cache import ThreadCache, Write, share_bytes
 from entrycache_fast.kafka.state import (
+    ClosedStoreError,
     Context,
     DirtyEntry,
     DirtyKeyError,
@@ -38,6 +39,7 @@ from entrycache_fast.kafka.store import CachingStore, Forward
 
 __all__ = [
     "CachingStore",
+    "ClosedStoreError",
     "Context",
     "DirtyEntry",
     "DirtyKeyError",

@@ -148,6 +148,10 @@ class NoListenerError(LookupError):
     """A namespace has dirty entries to hand over and no listener."""
 
 
+class ClosedStoreError(RuntimeError):
+    """An operation on a closed store."""
+
+
 class ThreadCounters(NamedTuple):
     """The counters of a cache."""
 

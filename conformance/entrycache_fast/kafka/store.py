@@ -3,15 +3,24 @@
 Writes go to the cache. The store is the listener of its namespace: what the cache hands over is written to the
 underlying store first, all of it, and is then forwarded downstream. So whatever is done downstream meets an underlying
 store that holds the last write of every key.
+
+Views merge the cache with the underlying store, in either direction. A closed store has handed everything over and
+answers nobody any more.
 """
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping
 
 from entrycache_fast.kafka.cache import KeyValue, ThreadCache
-from entrycache_fast.kafka.state import DirtyEntry, Entry
+from entrycache_fast.kafka.state import ClosedStoreError, DirtyEntry, Entry
 
 Forward = Callable[[bytes, bytes | None], None]
 """A function that gets a key and its value downstream; None: the key was deleted."""
+
+
+def increment(prefix: bytes) -> bytes | None:
+    """Return the least key above all keys with a prefix; None if every greater key has it."""
+    counted = prefix.rstrip(b"\xff")
+    return counted[:-1] + bytes([counted[-1] + 1]) if counted else None
 
 
 class CachingStore:
@@ -37,14 +46,26 @@ class CachingStore:
         self.underlying = underlying
         self._forward = forward
         self._waiting: list[dict[bytes, Entry]] = []
+        self.is_open = True
         cache.listen(name, self._receive)
+
+    def require_open(self) -> None:
+        """Check that the store is open.
+
+        Raises:
+            ClosedStoreError: it is closed.
+        """
+        if not self.is_open:
+            raise ClosedStoreError(f"the store {self.name!r} is closed")
 
     def put(self, key: bytes, value: bytes | None) -> None:
         """Write one value; None deletes the key."""
+        self.require_open()
         self.cache.put(self.name, key, value, dirty=True)
 
     def get(self, key: bytes) -> bytes | None:
         """Return the last write of a key; a value of the underlying store is cached, clean."""
+        self.require_open()
         cached = self.cache.get(self.name, key)
         if cached is not None:
             return cached.value
@@ -55,6 +76,7 @@ class CachingStore:
 
     def delete(self, key: bytes) -> bytes | None:
         """Delete one key and return its value; the value is not cached, so that nothing comes in between."""
+        self.require_open()
         cached = self.cache.get(self.name, key)
         value = self.underlying.get(key) if cached is None else cached.value
         self.put(key, None)
@@ -62,16 +84,72 @@ class CachingStore:
 
     def range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
         """Return cache and underlying store as one view, bounds included; the cache wins and its tombstones hide."""
+        self.require_open()
+        return self._merge(self.cache.range(self.name, first, last), first, last)
+
+    def reverse_range(self, first: bytes | None = None, last: bytes | None = None) -> list[KeyValue]:
+        """Return the view of a range in descending order."""
+        self.require_open()
+        return self._merge(self.cache.reverse_range(self.name, first, last), first, last)[::-1]
+
+    def prefix_scan(self, prefix: bytes) -> list[KeyValue]:
+        """Return the view of the keys that begin with a prefix."""
+        self.require_open()
+        after = increment(prefix)
+        cached = self.cache.range(self.name, prefix, after, False)
+        return [entry for entry in self._merge(cached, prefix, after) if entry[0] != after]
+
+    def _merge(self, cached: list[KeyValue], first: bytes | None, last: bytes | None) -> list[KeyValue]:
+        """Return cached entries and those of the underlying store, ascending."""
         view: dict[bytes, bytes | None] = {
             key: value
             for key, value in self.underlying.items()
             if (first is None or first <= key) and (last is None or key <= last)
         }
-        view.update(self.cache.range(self.name, first, last))
+        view.update(cached)
         return [(key, view[key]) for key in sorted(view) if view[key] is not None]
+
+    def put_if_absent(self, key: bytes, value: bytes | None) -> bytes | None:
+        """Write one value unless the key has one, and return the value that it had."""
+        there = self.get(key)
+        if there is None:
+            self.put(key, value)
+        return there
+
+    def put_all(self, entries: Iterable[KeyValue]) -> None:
+        """Write values one by one; the first error ends it."""
+        self.require_open()
+        for key, value in entries:
+            self.put(key, value)
+
+    def count(self) -> int:
+        """Return the number of keys in the underlying store."""
+        self.require_open()
+        return len(self.underlying)
+
+    def query(self, key: bytes, skip_cache: bool = False) -> bytes | None:
+        """Return the last write of a key and cache nothing; or ask the underlying store alone."""
+        self.require_open()
+        cached = None if skip_cache else self.cache.get(self.name, key)
+        return self.underlying.get(key) if cached is None else cached.value
+
+    def clear(self) -> None:
+        """Drop everything cached, dirty or not."""
+        self.require_open()
+        self.cache.clear(self.name)
+
+    def close(self) -> None:
+        """Flush, then drop the namespace and what lies below it. The rest happens even if the flush fails."""
+        try:
+            self.cache.flush(self.name)
+        finally:
+            self.cache.close(self.name)
+            self.underlying.clear()
+            self.is_open = False
 
     def flush(self) -> None:
         """Write all dirty entries to the underlying store and forward them."""
+        self.require_open()
         self.cache.flush(self.name)
 
     def _receive(self, handed: list[DirtyEntry]) -> None:

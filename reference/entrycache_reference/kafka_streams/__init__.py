@@ -8,7 +8,7 @@ Theory of operation. Three machines stand one inside the other; there is no cloc
   eldest, the dirty keys in the order of their writes, one listener, and counters. An entry without a value is a
   tombstone.
 - A *caching store* is a named cache whose listener is the store itself. It has an underlying store, and a processor
-  downstream.
+  downstream. Views and queries merge the two; a closed store has neither.
 
 A write makes its entry the most recent one of its namespace; a dirty entry also becomes the last dirty key. Then
 `maybe_evict` runs: while the total is above the limit and this namespace holds entries, its eldest entry is evicted.

@@ -52,6 +52,20 @@ class DeleteRead(Enum):
     CACHED = "cached"
 
 
+class BackwardTombstone(Enum):
+    """Variant `backward_tombstone` (K-VIEW-1): the effect of a cached tombstone on a backward view."""
+
+    HIDES = "hides"
+    SHOWS = "shows"
+
+
+class RangeQuery(Enum):
+    """Variant `range_query` (K-VIEW-8): what a query of a range reads."""
+
+    MERGED = "merged"
+    BELOW = "below"
+
+
 @dataclass(frozen=True, slots=True)
 class Variants:
     """The differences between releases; the defaults are the specification."""
@@ -62,6 +76,8 @@ class Variants:
     flushed_tombstone: FlushedTombstone = FlushedTombstone.SAME_WRITE
     delivery: Delivery = Delivery.BELOW_FIRST
     delete_read: DeleteRead = DeleteRead.UNCACHED
+    backward_tombstone: BackwardTombstone = BackwardTombstone.HIDES
+    range_query: RangeQuery = RangeQuery.MERGED
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,15 @@
 
 Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
 shapes of its answers. Level `cache` is one thread's cache, made of the caches of its namespaces. Level `store` adds
-caching key-value stores over in-memory stores. `Listen` and `OnForward` hold the operations that a listener, or a
-processor downstream, performs when it is called.
+caching key-value stores over in-memory stores. The operations of level `views` stand in `view_ops`. `Listen` and
+`OnForward` hold the operations that a listener, or a processor downstream, performs when it is called.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final
 
 from entrycache_reference.kafka_streams import outcomes
+from entrycache_reference.kafka_streams.view_ops import VIEW_OPS, StoreName, ViewOp
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span, StepsOf
 
@@ -234,8 +235,6 @@ class Metrics:
 
 # Level `store`.
 
-StoreName = str
-
 
 @dataclass(frozen=True, slots=True)
 class StorePut:
@@ -394,9 +393,10 @@ Op = (
     | StoreInner
     | OnForward
     | Share
+    | ViewOp
 )
 
-LEVELS: Final = ("cache", "store")
+LEVELS: Final = ("cache", "store", "views")
 """The levels of the system, each holding those before it."""
 
 OPS: Final[tuple[type[Op], ...]] = (
@@ -426,5 +426,6 @@ OPS: Final[tuple[type[Op], ...]] = (
     StoreInner,
     OnForward,
     Share,
+    *VIEW_OPS,
 )
 """Every operation, level by level."""

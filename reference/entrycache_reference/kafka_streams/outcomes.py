@@ -102,6 +102,13 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """The number of keys in the underlying store."""
+
+    entries: int
+
+
+@dataclass(frozen=True, slots=True)
 class Shared:
     """The bytes of one thread's cache."""
 
@@ -127,6 +134,7 @@ Answer = (
     | ThreadCounters
     | NamespaceCounters
     | Value
+    | Counted
     | Shared
 )
 

@@ -55,12 +55,14 @@ class Space(NamedTuple):
 class Store(NamedTuple):
     """One caching store: the underlying store, the steps to take downstream, and the last forwarded writes.
 
-    `forwarded_writes` holds for each key the number of the write that was forwarded last.
+    `forwarded_writes` holds for each key the number of the write that was forwarded last. A closed store keeps its name
+    until it is opened again.
     """
 
     inner: Mapping[str, str] = {}
     downstream: Mapping[str, tuple[Op, ...]] = {}
     forwarded_writes: Mapping[str, int] = {}
+    is_open: bool = True
 
 
 class Row(NamedTuple):

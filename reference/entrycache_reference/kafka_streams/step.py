@@ -7,7 +7,7 @@ and the rows. `build_environment` gives rule functions the means to perform step
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import entries, namespaces, ops, stores
+from entrycache_reference.kafka_streams import entries, namespaces, ops, stores, view_ops, views
 from entrycache_reference.kafka_streams.change import build_rows
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.flush import Environment
@@ -42,13 +42,24 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     ops.StoreInner: stores.store_inner,
     ops.OnForward: stores.on_forward,
     ops.Share: stores.share,
+    view_ops.StoreOpen: views.store_open,
+    view_ops.StoreView: views.store_view,
+    view_ops.StorePutIfAbsent: views.store_put_if_absent,
+    view_ops.StorePutAll: views.store_put_all,
+    view_ops.StoreCount: views.store_count,
+    view_ops.StoreQuery: views.store_query,
+    view_ops.StoreQueryRange: views.store_query_range,
+    view_ops.StoreClear: views.store_clear,
+    view_ops.StoreClose: views.store_close,
 }
 """The function of each operation."""
 
 
-@rule(Rule.K_LISTEN_2)
+@rule(Rule.K_LISTEN_2, Rule.K_CLOSE_3)
 def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
-    """Perform one operation, in a step of its own or inside a call."""
+    """Perform one operation, in a step of its own or inside a call; refuse what is on a closed store."""
+    if views.is_closed(state, event):
+        return state, views.REFUSED
     return FUNCTIONS[type(event)](state, event, config, build_environment())
 
 

@@ -15,6 +15,7 @@ from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, WEIG
 from entrycache_evidence.kafka_streams.refinement import abstract_state, comparable_state
 from entrycache_fast.kafka import CachingStore, Row, ThreadCache
 from entrycache_reference.kafka_streams import Config, initial, ops, step
+from entrycache_reference.kafka_streams.ops import LEVELS
 
 LIMITS = (0, 50, 100, 150, 20_000_000)
 
@@ -25,8 +26,8 @@ def runs(
     """Runs whose limits are lowered with several namespaces too."""
     traits = WORKLOADS[profile]
     for _ in range(count):
-        stores = source.choice(traits.stores) if level == "store" else 0
-        names = tuple(name for name in WEIGHTS if stores or LEVEL_OF[name] == "cache")
+        stores = source.choice(traits.stores) if level != "cache" else 0
+        names = tuple(name for name in WEIGHTS if LEVEL_OF[name] in LEVELS[: LEVELS.index(level) + 1 if stores else 1])
         aim = Aim(source.randint, traits, names, source.choice(traits.namespaces), stores)
         config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
         state = initial(config)

@@ -18,6 +18,10 @@ def at(op: str, ns: str = "n", **more: Any) -> Step:
     return {"op": op, "ns": ns, **more}
 
 
+def of_store(op: str, **more: Any) -> Step:
+    return {"op": op, "store": "s", **more}
+
+
 def flushed(*entries: list[Any], inner: list[Step] | None = None, ns: str = "n") -> Step:
     return {"ns": ns, "entries": list(entries), "inner": inner or []}
 
@@ -151,6 +155,34 @@ CASES: dict[str, tuple[Step, list[tuple[Step, Step]]]] = {
                 {"forwarded": [{"store": "s", "key": "a", "value": None, "inner": [{"value": None}]}]},
             ),
             ({"op": "store_inner", "store": "s"}, {"entries": []}),
+        ],
+    ),
+    "views and queries": (
+        {},
+        [
+            (of_store("store_open"), {}),
+            (of_store("store_open"), {"error": "illegal-state"}),
+            (of_store("store_put_all", entries=[["a", "v"], ["b", "w"], ["c", None]]), {}),
+            (of_store("store_view", **{"from": "b"}), {"entries": [["b", "w"]]}),
+            (of_store("store_view", backward=True), {"entries": [["b", "w"], ["a", "v"]]}),
+            (of_store("store_view", **{"to": "b", "backward": True}), {"entries": [["b", "w"], ["a", "v"]]}),
+            (of_store("store_view", prefix="a"), {"entries": [["a", "v"]]}),
+            (of_store("store_view", prefix="a", backward=True), {"error": "illegal-state"}),
+            (of_store("store_count"), {"entries": 0}),
+            (of_store("store_put_if_absent", key="a", value="x"), {"value": "v"}),
+            (of_store("store_put_if_absent", key="c", value="x"), {"value": None}),
+            (of_store("store_query", key="c"), {"value": "x"}),
+            (of_store("store_query", key="c", skip_cache=True), {"value": None}),
+            (of_store("store_clear"), {}),
+            (of_store("store_query_range"), {"entries": []}),
+            (of_store("store_put_all", entries=[["a", "v"]]), {}),
+            (of_store("store_close"), {"forwarded": [{"store": "s", "key": "a", "value": "v", "inner": []}]}),
+            (of_store("store_view"), {"error": "illegal-state"}),
+            (of_store("store_inner"), {"error": "illegal-state"}),
+            (of_store("store_query_range"), {"error": "illegal-state"}),
+            (of_store("store_close"), {}),
+            (of_store("store_open"), {}),
+            (of_store("store_count"), {"entries": 0}),
         ],
     ),
     "shares": (

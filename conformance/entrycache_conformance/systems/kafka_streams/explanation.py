@@ -116,6 +116,8 @@ def state_text(state: State) -> str:
     lines = [_namespace_text(ns, space) for ns, space in sorted(state.spaces.items())]
     lines += [
         f"below {name}: {' '.join(f'{key}={value}' for key, value in sorted(store.inner.items())) or '(empty)'}"
+        if store.is_open
+        else f"{name} is closed"
         for name, store in sorted(state.stores.items())
     ]
     if state.running:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast.kafka import (
     CachingStore,
+    ClosedStoreError,
     Context,
     DirtyEntry,
     DirtyKeyError,
@@ -25,12 +26,13 @@ from entrycache_faults.fast.kafka_streams import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.kafka_streams.subjects import SUBJECTS
 from entrycache_faults.reference.kafka_streams.threads import THREAD_SUBJECTS
 from entrycache_protocol.system import LocalSubject
-from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams import ops, outcomes, view_ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Failed, Forward, Outcome
 from entrycache_reference.vocabulary import ABSENT
 
 DONE: Final = outcomes.Done()
+REFUSED: Final = Failed(ErrorKind.ILLEGAL_STATE)
 
 
 class ListenerFailedError(Exception):
@@ -38,7 +40,8 @@ class ListenerFailedError(Exception):
 
 
 ERRORS: Final[dict[type[Exception], Failed]] = {
-    DirtyKeyError: Failed(ErrorKind.ILLEGAL_STATE),
+    DirtyKeyError: REFUSED,
+    ClosedStoreError: REFUSED,
     NoListenerError: Failed(ErrorKind.ILLEGAL_ARGUMENT),
     ListenerFailedError: Failed(ErrorKind.LISTENER_FAILED),
 }
@@ -90,8 +93,8 @@ class Adapter:
         self.called = 0
         self.calls: list[Call] = []
         self.forwards: list[Forward] = []
-        self.commands = self._commands()
-        self.questions = self._questions()
+        self.commands = {**self._commands(), **self._view_commands()}
+        self.questions = {**self._questions(), **self._view_questions()}
 
     def step(self, op: ops.Op) -> Outcome:
         """Return the outcome of one operation, with the calls that were made during it."""
@@ -107,7 +110,7 @@ class Adapter:
             if question is not None:
                 return question(op)
             self.commands[type(op)](op)
-        except (DirtyKeyError, NoListenerError, ListenerFailedError) as error:
+        except (DirtyKeyError, NoListenerError, ListenerFailedError, ClosedStoreError) as error:
             return ERRORS[type(error)]
         return DONE
 
@@ -150,6 +153,15 @@ class Adapter:
             self.stores[name] = self.store_type(self.cache, name, {}, forward)
         return self.stores[name]
 
+    def open_store(self, name: str) -> CachingStore:
+        """Return the store of that name if it is not closed.
+
+        Raises:
+            ClosedStoreError: it is closed.
+        """
+        self.store(name).require_open()
+        return self.store(name)
+
     def _commands(self) -> dict[type[Any], Callable[[Any], None]]:
         """Return the methods of the operations that answer nothing."""
         cache = self.cache
@@ -190,9 +202,61 @@ class Adapter:
                 self.store(op.store).range(to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
             ),
             ops.StoreAll: lambda op: list_answer(self.store(op.store).range()),
-            ops.StoreInner: lambda op: list_answer(sorted(self.store(op.store).underlying.items())),
+            ops.StoreInner: lambda op: list_answer(sorted(self.open_store(op.store).underlying.items())),
             ops.Share: lambda op: outcomes.Shared(cache.share(op.total_bytes, op.threads, op.global_thread)),
         }
+
+    def _view_commands(self) -> dict[type[Any], Callable[[Any], None]]:
+        """Return the methods of the operations of level `views` that answer nothing."""
+        return {
+            view_ops.StorePutAll: lambda op: self.store(op.store).put_all(
+                [(to_bytes(key), to_bytes_or_none(value)) for key, value in op.entries]
+            ),
+            view_ops.StoreClear: lambda op: self.store(op.store).clear(),
+            view_ops.StoreClose: self.store_close,
+        }
+
+    def _view_questions(self) -> dict[type[Any], Callable[[Any], Answer]]:
+        """Return the methods of the operations of level `views` that answer something."""
+        return {
+            view_ops.StoreOpen: self.store_open,
+            view_ops.StoreView: self.store_view,
+            view_ops.StorePutIfAbsent: lambda op: outcomes.Value(
+                to_text_or_none(self.store(op.store).put_if_absent(to_bytes(op.key), to_bytes_or_none(op.value)))
+            ),
+            view_ops.StoreCount: lambda op: outcomes.Counted(self.store(op.store).count()),
+            view_ops.StoreQuery: lambda op: outcomes.Value(
+                to_text_or_none(self.store(op.store).query(to_bytes(op.key), op.skip_cache))
+            ),
+            view_ops.StoreQueryRange: lambda op: list_answer(
+                self.store(op.store).range(to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
+            ),
+        }
+
+    def store_open(self, op: view_ops.StoreOpen) -> Answer:
+        """Open a store with nothing below it; one that is open is refused."""
+        if op.store in self.stores and self.stores[op.store].is_open:
+            return REFUSED
+        self.stores.pop(op.store, None)
+        self.store(op.store)
+        return DONE
+
+    def store_close(self, op: view_ops.StoreClose) -> None:
+        """Close a store; nothing is set downstream of it any more."""
+        try:
+            self.store(op.store).close()
+        finally:
+            self.downstream = {place: steps for place, steps in self.downstream.items() if place[0] != op.store}
+
+    def store_view(self, op: view_ops.StoreView) -> Answer:
+        """Return a view; a prefix stands alone."""
+        bounds = to_bytes_or_none(op.from_), to_bytes_or_none(op.to)
+        if op.prefix is not None and (op.backward or bounds != (None, None)):
+            return REFUSED
+        store = self.store(op.store)
+        if op.prefix is not None:
+            return list_answer(store.prefix_scan(to_bytes(op.prefix)))
+        return list_answer(store.reverse_range(*bounds) if op.backward else store.range(*bounds))
 
     def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
         """Offer a write and return the previous value."""
@@ -227,7 +291,7 @@ class Adapter:
 
     def on_forward(self, op: ops.OnForward) -> None:
         """Set the downstream steps of a key from now on."""
-        self.store(op.store)
+        self.open_store(op.store)
         self.downstream[op.store, to_bytes(op.key)] = op.steps
 
 

@@ -21,7 +21,7 @@ from entrycache_conformance.systems.kafka_streams.workload import (
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import CasePlan, Draw, choose
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, view_ops
 from entrycache_reference.kafka_streams.change import size_bytes
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
@@ -46,6 +46,7 @@ class Aim:
         namespaces: int,
         stores: int,
         clamp: Callable[[int], int] = int,
+        empty_prefix: bool = True,
     ) -> None:
         self.draw = draw
         self.traits = traits
@@ -54,6 +55,8 @@ class Aim:
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
         self.clamp = clamp
+        starts = dict.fromkeys(key[:1] for key in traits.keys if key)
+        self.prefixes = (*starts, *(key for key in traits.keys if len(key) > 1), *([""] * 3 if empty_prefix else []))
         self.pending_ops: list[Any] = []
 
     def ns(self, name: str) -> str:
@@ -182,6 +185,25 @@ def _share(aim: Aim, state: State, depth: int) -> Any:
     return ops.Share(total, aim.draw(0, 5), aim.draw(0, 1) == 1)
 
 
+def _store_view(aim: Aim, state: State, depth: int) -> Any:
+    if aim.draw(0, 2) == 2:
+        return view_ops.StoreView(aim.store(), prefix=choose(aim.draw, aim.prefixes))
+    return view_ops.StoreView(aim.store(), aim.bound(), aim.bound(), aim.draw(0, 1) == 1)
+
+
+def _store_put_all(aim: Aim, state: State, depth: int) -> Any:
+    entries = tuple((aim.key(), aim.value()) for _ in range(aim.draw(0, aim.traits.batch)))
+    return view_ops.StorePutAll(aim.store(), entries)
+
+
+def _store_close(aim: Aim, state: State, depth: int) -> Any:
+    """Make a close. Mostly another operation and then the opening of the store follow."""
+    store = aim.store()
+    if {"store_open", "store_get"} <= set(aim.menu) and aim.draw(0, 3) != 3:
+        aim.pending_ops = [view_ops.StoreOpen(store), ops.StoreGet(store, aim.key())]
+    return view_ops.StoreClose(store)
+
+
 NESTING_OPS: Final = frozenset({"listen", "on_forward"})
 
 MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
@@ -211,6 +233,15 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "store_inner": lambda aim, state, depth: ops.StoreInner(aim.store()),
     "on_forward": _on_forward,
     "share": _share,
+    "store_open": lambda aim, state, depth: view_ops.StoreOpen(aim.store()),
+    "store_view": _store_view,
+    "store_put_if_absent": lambda aim, state, depth: view_ops.StorePutIfAbsent(aim.store(), aim.key(), aim.value()),
+    "store_put_all": _store_put_all,
+    "store_count": lambda aim, state, depth: view_ops.StoreCount(aim.store()),
+    "store_query": lambda aim, state, depth: view_ops.StoreQuery(aim.store(), aim.key(), aim.draw(0, 3) == 3),
+    "store_query_range": lambda aim, state, depth: view_ops.StoreQueryRange(aim.store(), aim.bound(), aim.bound()),
+    "store_clear": lambda aim, state, depth: view_ops.StoreClear(aim.store()),
+    "store_close": _store_close,
 }
 """The maker of each operation."""
 
@@ -281,11 +312,12 @@ def plan_case(
     profile = choose(draw, DEFAULT_WORKLOADS) if workload is None else workload
     traits = within_sizes(WORKLOADS[profile], declaration)
     config = make_config(draw, declaration, profile)
-    with_stores = any(LEVEL_OF[name] == "store" for name in menu)
+    with_stores = any(LEVEL_OF[name] != "cache" for name in menu)
     namespaces = min(choose(draw, traits.namespaces), declaration.limits.namespaces or len(NAMESPACES))
     stores = choose(draw, traits.stores) if with_stores else 0
     chosen = weighted_menu(menu, profile)
-    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, declaration.limits.clamp)
+    limits = declaration.limits
+    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, limits.clamp, limits.empty_prefix)
     make = only_answered(aim.op, config)
     return CasePlan(
         config,

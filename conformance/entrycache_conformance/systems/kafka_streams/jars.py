@@ -61,6 +61,15 @@ _BY_PART: Final = {
         "org.apache.kafka.streams.processor.internals.ProcessorRecordContext",
         "org.apache.kafka.streams.state.KeyValueIterator",
     ),
+    "views": (
+        "org.apache.kafka.common.serialization.StringSerializer",
+        "org.apache.kafka.streams.errors.InvalidStateStoreException",
+        "org.apache.kafka.streams.query.KeyQuery",
+        "org.apache.kafka.streams.query.PositionBound",
+        "org.apache.kafka.streams.query.Query",
+        "org.apache.kafka.streams.query.QueryConfig",
+        "org.apache.kafka.streams.query.RangeQuery",
+    ),
 }
 
 
@@ -74,8 +83,9 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
 def _parts(steps: Any) -> frozenset[str]:
     """Return the names of the optional parts that the text needs."""
     used = _used(steps)
-    stores = {name for name in used if name in _OPS and _OPS[name].level == "store"}
-    parts = {"stores": stores, "looks": used & _QUERIES, "cache": used - stores - _QUERIES}
+    views = {name for name in used if name in _OPS and _OPS[name].level == "views"}
+    stores = {name for name in used if name in _OPS and _OPS[name].level != "cache"}
+    parts = {"stores": stores, "views": views, "looks": used & _QUERIES, "cache": used - stores - _QUERIES}
     return frozenset(part for part, because in parts.items() if because)
 
 
@@ -111,7 +121,7 @@ def _arguments(name: str, step: Mapping[str, Any]) -> list[str]:
     if name == "range":
         bounds = [to_literal(step[bound]) for bound in ("from", "to")]
         return [to_literal(step["ns"]), *bounds, to_literal(step.get("to_inclusive", True))]
-    return [to_literal(step[field.name.rstrip("_")]) for field in dataclasses.fields(_OPS[name])]
+    return [to_literal(step.get(field.name.rstrip("_"), field.default)) for field in dataclasses.fields(_OPS[name])]
 
 
 def _lambdas(steps: Any) -> list[str]:

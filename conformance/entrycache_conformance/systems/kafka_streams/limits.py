@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
-from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, step
+from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, step, view_ops
 from entrycache_reference.kafka_streams.change import size_bytes
 from entrycache_reference.kafka_streams.config import Total
 from entrycache_reference.kafka_streams.state import State, total_bytes
@@ -21,11 +21,12 @@ from entrycache_reference.vocabulary import ABSENT
 
 @dataclass(frozen=True, slots=True)
 class Limits(system.Limits):
-    """The limits of `kafka-streams`; all but `dirty` are about histories.
+    """The limits of `kafka-streams`; all but `dirty` and `empty_prefix` are about histories.
 
-    Without `dirty` no write is dirty. Without `concurrent_resize` no client resizes while a listener has steps. Without
-    `crossed_listeners` there is no ring of listeners that use each other's namespaces. Without `concurrent_clear` no
-    client clears or closes. Without `exact_counts_under_threads` the thread's counters are not judged.
+    Without `dirty` no write is dirty. Without `empty_prefix` no view has an empty prefix. Without `concurrent_resize`
+    no client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use
+    each other's namespaces. Without `concurrent_clear` no client clears or closes. Without
+    `exact_counts_under_threads` the thread's counters are not judged.
     """
 
     concurrent_resize: bool = True
@@ -33,6 +34,12 @@ class Limits(system.Limits):
     concurrent_clear: bool = True
     exact_counts_under_threads: bool = True
     dirty: bool = system.step_field(True)
+    empty_prefix: bool = True
+
+    @property
+    def hides_rules(self) -> bool:
+        """Return whether K-VIEW-3 cannot be met."""
+        return not self.empty_prefix
 
     @property
     def arguments(self) -> Mapping[str, Mapping[str, str]]:
@@ -40,7 +47,7 @@ class Limits(system.Limits):
         return {} if self.dirty else {name: {"dirty": "never"} for name in ("put", "put_all", "put_if_absent")}
 
 
-WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut)
+WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut, view_ops.StorePutIfAbsent, view_ops.StorePutAll)
 
 
 def _find_wrong_size(declaration: Declaration, steps: Sequence[Any]) -> str:
@@ -48,18 +55,33 @@ def _find_wrong_size(declaration: Declaration, steps: Sequence[Any]) -> str:
     size = declaration.limits.entry_size
     for at, op in enumerate(steps if size is not None else ()):
         for one in (inner for inner in _all_ops(op) if isinstance(inner, WRITES)):
-            for write in one.entries if isinstance(one, ops.PutAll) else (one,):
+            for write in _writes_of(one):
                 given = size_bytes(write.key, write.value, getattr(write, "topic", ""), getattr(write, "headers", ()))
                 if given != size:
                     return f"step {at} of the case: an entry has {given} bytes, and every one of the subject has {size}"
     return ""
 
 
+def _writes_of(op: Any) -> Sequence[Any]:
+    """Return the writes of an operation, each with its key and its value."""
+    if isinstance(op, view_ops.StorePutAll):
+        return [ops.StorePut(op.store, key, value) for key, value in op.entries]
+    return op.entries if isinstance(op, ops.PutAll) else (op,)
+
+
+def _find_empty_prefix(declaration: Declaration, steps: Sequence[Any]) -> str:
+    """Return the first step with an empty prefix, if the subject takes none; else nothing."""
+    if declaration.limits.empty_prefix:
+        return ""
+    empty = (at for at, op in enumerate(steps) for one in _all_ops(op) if getattr(one, "prefix", None) == "")
+    return next((f"step {at} of the case has an empty prefix, and the subject takes none" for at in empty), "")
+
+
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Return the reason why the subject cannot play the case; empty if it can."""
-    wrong_size = _find_wrong_size(declaration, steps)
-    if wrong_size:
-        return wrong_size
+    excess = _find_wrong_size(declaration, steps) or _find_empty_prefix(declaration, steps)
+    if excess:
+        return excess
     if config.variants.total is Total.EXACT:
         return ""
     state = initial(config)
@@ -111,6 +133,8 @@ def _written_places(op: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the places that an operation may write to: namespace or store, and key."""
     if isinstance(op, ops.PutAll):
         yield from ((op.ns, write.key) for write in op.entries)
+    elif isinstance(op, view_ops.StorePutAll):
+        yield from ((None, key) for key, _ in op.entries)
     elif hasattr(op, "key"):
         yield (getattr(op, "ns", None), op.key)
 

@@ -90,6 +90,20 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
         {"op": "store_flush", **S},
     ],
     "share": [{"op": "share", "total_bytes": 100, "threads": 2, "global_thread": True}],
+    "store_open": [{"op": "store_open", **S}, *STORED, {"op": "store_open", **S}],
+    "store_view": [
+        *STORED,
+        {"op": "store_view", **S, "from": "x"},
+        {"op": "store_view", **S, "backward": True},
+        {"op": "store_view", **S, "prefix": "y"},
+    ],
+    "store_put_if_absent": [*STORED, *({"op": "store_put_if_absent", **S, "key": key, "value": "3"} for key in "xz")],
+    "store_put_all": [{"op": "store_put_all", **S, "entries": [["x", "1"], ["y", None]]}, {"op": "store_all", **S}],
+    "store_count": [*STORED, {"op": "store_count", **S}, {"op": "store_flush", **S}, {"op": "store_count", **S}],
+    "store_query": [*STORED, *({"op": "store_query", **S, "key": "x", "skip_cache": skips} for skips in (False, True))],
+    "store_query_range": [*STORED, {"op": "store_flush", **S}, {"op": "store_query_range", **S, "from": "y"}],
+    "store_clear": [*STORED, {"op": "store_clear", **S}, {"op": "store_get", **S, "key": "x"}],
+    "store_close": [*STORED, {"op": "store_close", **S}, {"op": "store_get", **S, "key": "x"}],
 }
 """The smoke cases by the operation that they test."""
 
@@ -134,6 +148,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
             {
                 "cache": (frozenset({"put", "put_all", "put_if_absent"}), frozenset({"get", "range", "all"})),
                 "store": (frozenset({"store_put"}), frozenset({"store_get", "store_range", "store_all"})),
+                "views": (frozenset({"store_view", "store_query", "store_query_range", "store_put_if_absent"}),),
             }
         ),
         smoke=SMOKE_CASES,

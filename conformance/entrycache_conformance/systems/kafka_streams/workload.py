@@ -25,9 +25,12 @@ OPS_INSIDE_CALLS: Final = MappingProxyType(
         "store_delete": 2,
         "store_flush": 2,
         "store_all": 2,
+        "store_open": 0,
+        "store_close": 0,
     }
 )
-"""Weights inside calls: operations that change the cache during the call come more often."""
+"""Weights inside calls: operations that change the cache during the call come more often. No store is opened or closed
+there."""
 
 
 class WorkloadParameters(NamedTuple):
@@ -200,6 +203,15 @@ WEIGHTS: Final[dict[str, int]] = {
     "store_inner": 2,
     "on_forward": 5,
     "share": 1,
+    "store_open": 2,
+    "store_view": 10,
+    "store_put_if_absent": 5,
+    "store_put_all": 3,
+    "store_count": 2,
+    "store_query": 4,
+    "store_query_range": 3,
+    "store_clear": 2,
+    "store_close": 3,
 }
 
 VARIANT_RULES: Final = frozenset(
@@ -210,6 +222,8 @@ VARIANT_RULES: Final = frozenset(
         rules.Rule.K_METRICS_4,
         rules.Rule.K_STORE_9,
         rules.Rule.K_STORE_10,
+        rules.Rule.K_VIEW_9,
+        rules.Rule.K_VIEW_10,
     }
 )
 """Rules about a variant and not about the default behaviour."""
@@ -224,11 +238,11 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
-    """Return the operations, each as often as its weight says; those of level `store` thrice in its own cases."""
+    """Return the operations, each as often as its weight says; those of a store's level thrice in its own cases."""
     wanted = frozenset(names)
     return tuple(
         name
         for name, weight in WEIGHTS.items()
         if name in wanted
-        for _ in range(weight * (3 if LEVEL_OF[name] == level == "store" else 1))
+        for _ in range(weight * (3 if LEVEL_OF[name] == level != "cache" else 1))
     )

@@ -3,7 +3,7 @@
 Importing the modules of this folder enters their faults in the registry, in the order of the imports.
 """
 
-from entrycache_faults.reference.kafka_streams import entries, flush, stores, threads
+from entrycache_faults.reference.kafka_streams import entries, flush, stores, threads, views
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
 
-__all__ = ["SEEDED_FAULTS", "SEEDED_THREAD_FAULTS", "entries", "flush", "stores", "threads"]
+__all__ = ["SEEDED_FAULTS", "SEEDED_THREAD_FAULTS", "entries", "flush", "stores", "threads", "views"]

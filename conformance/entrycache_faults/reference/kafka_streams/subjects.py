@@ -11,10 +11,11 @@ from entrycache_faults.model import Fault, FaultRegistry
 from entrycache_faults.reference.kafka_streams import entries as entry_faults
 from entrycache_faults.reference.kafka_streams import flush as flush_faults
 from entrycache_faults.reference.kafka_streams import stores as store_faults
+from entrycache_faults.reference.kafka_streams import views as view_faults
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult
 from entrycache_reference.kafka_streams import change, entries, flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.change import sort_by_bytes
-from entrycache_reference.kafka_streams.config import Config, Delivery, FlushedTombstone
+from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, Delivery, FlushedTombstone, RangeQuery
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
 
@@ -259,5 +260,22 @@ STORE: Final[dict[str, Fault]] = {
 }
 """The faults of level `store` by public name."""
 
-SUBJECTS: Final[dict[str, Fault]] = {**CACHE, **STORE}
+VIEWS: Final[dict[str, Fault]] = {
+    "streams-absent-value-overwritten": SEEDED_FAULTS.find(view_faults.put_if_absent_over_a_value),
+    "streams-backward-shows-deleted": SEEDED_FAULTS.find_variant(
+        Rule.K_VIEW_1, backward_tombstone=BackwardTombstone.SHOWS
+    ),
+    "streams-clear-writes": SEEDED_FAULTS.find(view_faults.clear_that_writes),
+    "streams-close-without-flush": SEEDED_FAULTS.find(view_faults.close_without_flush),
+    "streams-count-with-cached": SEEDED_FAULTS.find(view_faults.count_of_all),
+    "streams-empty-prefix-of-nothing": SEEDED_FAULTS.find(view_faults.view_of_no_prefix),
+    "streams-query-caches": SEEDED_FAULTS.find(view_faults.query_that_caches),
+    "streams-query-skips-nothing": SEEDED_FAULTS.find(view_faults.query_through_the_cache),
+    "streams-range-query-below": SEEDED_FAULTS.find_variant(Rule.K_VIEW_8, range_query=RangeQuery.BELOW),
+    "streams-store-opened-twice": SEEDED_FAULTS.find(view_faults.open_again),
+    "streams-view-leaves-use": SEEDED_FAULTS.find(view_faults.view_without_use),
+}
+"""The faults of level `views` by public name."""
+
+SUBJECTS: Final[dict[str, Fault]] = {**CACHE, **STORE, **VIEWS}
 """All of them by public name."""

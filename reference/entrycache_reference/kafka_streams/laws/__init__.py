@@ -7,10 +7,10 @@ rules that the step breaks. A step without an answer is not judged.
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams import ops, outcomes, view_ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws import entries as entries_module
-from entrycache_reference.kafka_streams.laws import namespaces, stores
+from entrycache_reference.kafka_streams.laws import namespaces, stores, views
 from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses_undelivered
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
@@ -28,6 +28,11 @@ FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     ops.StoreGet: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
     ops.StoreDelete: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
     ops.StoreFlush: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    view_ops.StorePutIfAbsent: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    view_ops.StorePutAll: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    view_ops.StoreClose: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    view_ops.StoreOpen: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.StoreView: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
 }
 """The errors that an operation may end with; those of a store only if its namespace has another listener, or none."""
 
@@ -36,7 +41,7 @@ def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-LIVENESS-2."""
     answer = step.outcome.answer
     if isinstance(answer, outcomes.Failed):
-        if loses_undelivered(config) and type(event) in FAILING:
+        if (loses_undelivered(config) and type(event) in FAILING) or stores.is_on_closed(pre, event):
             return True
         return answer.error in FAILING.get(type(event), frozenset())
     return type(answer) in event.answers
@@ -58,6 +63,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *entries_module.LOOKUP_LAWS,
     *namespaces.NAMESPACE_LAWS,
     *stores.STORE_LAWS,
+    *views.VIEW_LAWS,
     *namespaces.VARIANT_LAWS,
     Law(Rule.K_LIVENESS_1, (), always, has_an_outcome),
     Law(Rule.K_LIVENESS_2, (), always, answers_its_own),

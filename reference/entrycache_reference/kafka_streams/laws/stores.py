@@ -19,6 +19,7 @@ from entrycache_reference.kafka_streams.ops import (
 )
 from entrycache_reference.kafka_streams.outcomes import Listing, Value
 from entrycache_reference.kafka_streams.state import Space, State, Step, Store
+from entrycache_reference.kafka_streams.view_ops import StorePutAll
 from entrycache_reference.rules import Rule
 
 EMPTY_STORE: Final = Store()
@@ -40,14 +41,24 @@ def reads_the_last_write(config: Config, pre: State, event: Any, step: Step) -> 
     before, after = last_writes(pre, event.store), last_writes(step.state, event.store)
     if isinstance(event, StoreGet | StoreDelete) and step.outcome.answer != Value(before.get(event.key)):
         return False
-    if isinstance(event, StorePut | StoreDelete):
-        before.pop(event.key, None)
-        value = event.value if isinstance(event, StorePut) else None
+    for key, value in _writes_of(event):
+        before.pop(key, None)
         if value is not None:
-            before[event.key] = value
+            before[key] = value
     return before == after and all(
         last_writes(pre, other) == last_writes(step.state, other) for other in pre.stores if other != event.store
     )
+
+
+def _writes_of(event: Any) -> tuple[tuple[str, str | None], ...]:
+    if isinstance(event, StorePutAll):
+        return event.entries
+    return ((event.key, getattr(event, "value", None)),) if isinstance(event, StorePut | StoreDelete) else ()
+
+
+def is_on_closed(state: State, event: Any) -> bool:
+    """Return whether an operation is on a store that is closed."""
+    return not state.stores.get(getattr(event, "store", ""), EMPTY_STORE).is_open
 
 
 def agrees(state: State) -> bool:
@@ -56,9 +67,13 @@ def agrees(state: State) -> bool:
     By the default behavior this is false only if somebody has used the namespace of a store directly.
     """
     return all(
-        _is_own_listener(law.space(state, name))
-        and all(
-            node.is_dirty or node.value == store.inner.get(key) for key, node in law.space(state, name).nodes.items()
+        not store.is_open
+        or (
+            _is_own_listener(law.space(state, name))
+            and all(
+                node.is_dirty or node.value == store.inner.get(key)
+                for key, node in law.space(state, name).nodes.items()
+            )
         )
         for name, store in state.stores.items()
     )
@@ -97,6 +112,8 @@ def is_not_forwarded(config: Config, pre: State, event: StoreFlush, step: Step) 
 def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-STORE-4: no key is forwarded with an older write after a newer one, nor unlike the underlying store."""
     for name, store in step.state.stores.items():
+        if not store.is_open:
+            continue
         former = pre.stores.get(name, EMPTY_STORE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
             return False
@@ -196,6 +213,10 @@ def forwards_each(config: Config, pre: State, event: StoreFlush, step: Step) -> 
     return all((key, own.nodes[key].value) in forwarded for key in own.dirty if own.nodes[key].value is not None)
 
 
+def _answers(config: Config, pre: State, event: Any, step: Step) -> bool:
+    return not law.has_failed(step)
+
+
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-STORE-8."""
     view = last_writes(pre, event.store)
@@ -210,7 +231,7 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
     return step.outcome.answer == Listing(expected)
 
 
-OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll)
+OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll, StorePutAll)
 
 STORE_LAWS: Final = (
     law.Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
@@ -220,7 +241,7 @@ STORE_LAWS: Final = (
     law.Law(Rule.K_STORE_5, (), _forwards, performs_steps_downstream),
     law.Law(Rule.K_STORE_6, (StoreGet,), _found_below, is_cached),
     law.Law(Rule.K_STORE_7, (StoreDelete,), _deletes, leaves_a_tombstone),
-    law.Law(Rule.K_STORE_8, (StoreRange, StoreAll), law.always, lists_the_view),
+    law.Law(Rule.K_STORE_8, (StoreRange, StoreAll), _answers, lists_the_view),
     law.Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
     law.Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
 )

@@ -13,6 +13,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
@@ -109,7 +110,7 @@ final class KafkaRun {
             return operation.perform().apply(this, step);
         } catch (ListenerFailed e) {
             return error("listener-failed", e);
-        } catch (IllegalStateException e) {
+        } catch (IllegalStateException | InvalidStateStoreException e) {
             return error("illegal-state", e);
         } catch (IllegalArgumentException e) {
             return error("illegal-argument", e);

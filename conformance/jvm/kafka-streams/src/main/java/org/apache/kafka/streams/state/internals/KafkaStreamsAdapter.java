@@ -64,7 +64,7 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
     }
 
     static List<Operation<KafkaRun>> all() {
-        return Stream.of(CacheOps.operations(), LookOps.operations(), StoreOps.operations(), ShareOps.operations())
+        return Stream.of(CacheOps.operations(), LookOps.operations(), StoreOps.operations(), ViewOps.operations(), ShareOps.operations())
                 .flatMap(List::stream)
                 .toList();
     }

@@ -12,23 +12,32 @@ final class Readings {
             "total", "running",
             "flushed_tombstone", "any-write",
             "delivery", "one-by-one",
-            "delete_read", "cached");
+            "delete_read", "cached",
+            "backward_tombstone", "shows",
+            "range_query", "below");
 
-    private static final Map<String, String> FINDINGS = Map.of(
-            "variants.delete_read", "kafka-delete-overwrites-nested-write",
-            "variants.undelivered_eviction", "kafka-undelivered-eviction-loses-entry",
-            "variants.failed_flush", "kafka-failed-flush-leaves-clean",
-            "variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends",
-            "variants.flushed_tombstone", "kafka-rewritten-tombstone-is-dropped",
-            "variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last",
-            "limits.concurrent_resize", "kafka-query-and-resize-deadlock",
-            "limits.crossed_listeners", "kafka-crossed-listeners-deadlock",
-            "limits.concurrent_clear", "kafka-close-drifts-total",
-            "limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts");
+    private static final Map<String, String> FINDINGS = Map.ofEntries(
+            Map.entry("variants.delete_read", "kafka-delete-overwrites-nested-write"),
+            Map.entry("variants.undelivered_eviction", "kafka-undelivered-eviction-loses-entry"),
+            Map.entry("variants.failed_flush", "kafka-failed-flush-leaves-clean"),
+            Map.entry("variants.total", "kafka-nested-change-counts-twice, kafka-resize-never-ends"),
+            Map.entry("variants.flushed_tombstone", "kafka-rewritten-tombstone-is-dropped"),
+            Map.entry("variants.delivery", "kafka-stale-read-in-forward, kafka-older-value-written-last"),
+            Map.entry("limits.concurrent_resize", "kafka-query-and-resize-deadlock"),
+            Map.entry("limits.crossed_listeners", "kafka-crossed-listeners-deadlock"),
+            Map.entry("limits.concurrent_clear", "kafka-close-drifts-total"),
+            Map.entry("limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts"),
+            Map.entry("variants.backward_tombstone", "kafka-reverse-view-shows-deleted"),
+            Map.entry("variants.range_query", "kafka-range-query-skips-cache"),
+            Map.entry("limits.empty_prefix", "kafka-prefix-scan-throws"));
 
-    /** The limits of the steps in histories. */
+    /** The limits of the steps in cases and histories. */
     private static final List<String> LIMITS = List.of(
-            "concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads");
+            "empty_prefix",
+            "concurrent_resize",
+            "crossed_listeners",
+            "concurrent_clear",
+            "exact_counts_under_threads");
 
     private Readings() {}
 

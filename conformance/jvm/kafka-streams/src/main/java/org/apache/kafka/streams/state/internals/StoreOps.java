@@ -13,6 +13,7 @@ import entrycache.protocol.Operation;
 import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.state.KeyValueIterator;
 
 /** The operations of level {@code store}: caching key-value stores over in-memory stores, in the same thread cache. */
@@ -32,12 +33,21 @@ final class StoreOps {
     }
 
     /** Returns the store of the step, and creates it at the first step that names it. */
-    private static CachedStore store(KafkaRun run, Args step) {
+    static CachedStore store(KafkaRun run, Args step) {
         String name = step.text("store");
         CachedStore store = run.stores.get(name);
         if (store == null) {
             store = new CachedStore(name, run);
             run.stores.put(name, store);
+        }
+        return store;
+    }
+
+    /** Returns the store of the step if it is open, for the released methods that do not ask. */
+    static CachedStore opened(KafkaRun run, Args step) {
+        CachedStore store = store(run, step);
+        if (!store.caching.isOpen()) {
+            throw new InvalidStateStoreException("the store '" + step.text("store") + "' is closed");
         }
         return store;
     }
@@ -56,7 +66,7 @@ final class StoreOps {
     }
 
     private static JsonObject range(KafkaRun run, Args step) {
-        return entries(store(run, step).caching.range(key(step, "from"), key(step, "to")));
+        return entries(opened(run, step).caching.range(key(step, "from"), key(step, "to")));
     }
 
     private static JsonObject all(KafkaRun run, Args step) {
@@ -69,15 +79,15 @@ final class StoreOps {
     }
 
     private static JsonObject inner(KafkaRun run, Args step) {
-        return entries(store(run, step).inner.all());
+        return entries(opened(run, step).inner.all());
     }
 
     private static JsonObject onForward(KafkaRun run, Args step) {
-        store(run, step).onForward(key(step, "key"), step.list("steps"));
+        opened(run, step).onForward(key(step, "key"), step.list("steps"));
         return new JsonObject();
     }
 
-    private static JsonObject entries(KeyValueIterator<Bytes, byte[]> found) {
+    static JsonObject entries(KeyValueIterator<Bytes, byte[]> found) {
         JsonArray entries = new JsonArray();
         try (found) {
             while (found.hasNext()) {
@@ -88,7 +98,7 @@ final class StoreOps {
         return with("entries", entries);
     }
 
-    private static JsonObject with(String name, JsonElement value) {
+    static JsonObject with(String name, JsonElement value) {
         JsonObject outcome = new JsonObject();
         outcome.add(name, value);
         return outcome;

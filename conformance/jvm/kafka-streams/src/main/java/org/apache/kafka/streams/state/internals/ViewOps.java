@@ -1,0 +1,133 @@
+package org.apache.kafka.streams.state.internals;
+
+import static org.apache.kafka.streams.state.internals.StoreOps.entries;
+import static org.apache.kafka.streams.state.internals.StoreOps.opened;
+import static org.apache.kafka.streams.state.internals.StoreOps.store;
+import static org.apache.kafka.streams.state.internals.StoreOps.with;
+import static org.apache.kafka.streams.state.internals.Values.json;
+import static org.apache.kafka.streams.state.internals.Values.key;
+import static org.apache.kafka.streams.state.internals.Values.value;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
+import entrycache.protocol.Args;
+import entrycache.protocol.Operation;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.query.KeyQuery;
+import org.apache.kafka.streams.query.PositionBound;
+import org.apache.kafka.streams.query.Query;
+import org.apache.kafka.streams.query.QueryConfig;
+import org.apache.kafka.streams.query.RangeQuery;
+import org.apache.kafka.streams.state.KeyValueIterator;
+
+/** The operations of level {@code views}: views, queries, and the emptying, closing and opening of stores. */
+final class ViewOps {
+    private ViewOps() {}
+
+    static List<Operation<KafkaRun>> operations() {
+        return List.of(
+                new Operation<>("store_open", "CachingKeyValueStore.init", ViewOps::open),
+                new Operation<>("store_view", "CachingKeyValueStore.reverseRange", ViewOps::view),
+                new Operation<>("store_put_if_absent", "CachingKeyValueStore.putIfAbsent", ViewOps::putIfAbsent),
+                new Operation<>("store_put_all", "CachingKeyValueStore.putAll", ViewOps::putAll),
+                new Operation<>("store_count", "CachingKeyValueStore.approximateNumEntries", ViewOps::count),
+                new Operation<>("store_query", "CachingKeyValueStore.query", ViewOps::query),
+                new Operation<>("store_query_range", "CachingKeyValueStore.query", ViewOps::queryRange),
+                new Operation<>("store_clear", "CachingKeyValueStore.clearCache", ViewOps::clear),
+                new Operation<>("store_close", "CachingKeyValueStore.close", ViewOps::close));
+    }
+
+    private static JsonObject open(KafkaRun run, Args step) {
+        String name = step.text("store");
+        CachedStore known = run.stores.get(name);
+        if (known != null && known.caching.isOpen()) {
+            throw new IllegalStateException("the store '" + name + "' is open");
+        }
+        run.stores.put(name, new CachedStore(name, run));
+        return new JsonObject();
+    }
+
+    private static JsonObject view(KafkaRun run, Args step) {
+        Bytes from = key(step, "from");
+        Bytes to = key(step, "to");
+        boolean all = from == null && to == null;
+        boolean backward = step.flag("backward", false);
+        if (step.has("prefix")) {
+            if (backward || !all) {
+                throw new IllegalStateException("a prefix stands alone");
+            }
+            return entries(opened(run, step).caching.prefixScan(step.text("prefix"), new StringSerializer()));
+        }
+        CachingKeyValueStore caching = opened(run, step).caching;
+        if (backward) {
+            return entries(all ? caching.reverseAll() : caching.reverseRange(from, to));
+        }
+        return entries(all ? caching.all() : caching.range(from, to));
+    }
+
+    private static JsonObject putIfAbsent(KafkaRun run, Args step) {
+        return with("value", json(store(run, step).caching.putIfAbsent(key(step, "key"), value(step))));
+    }
+
+    private static JsonObject putAll(KafkaRun run, Args step) {
+        List<KeyValue<Bytes, byte[]>> written = new ArrayList<>();
+        for (JsonElement each : step.list("entries")) {
+            JsonArray entry = each.getAsJsonArray();
+            byte[] value = entry.get(1) instanceof JsonNull ? null : bytes(entry.get(1));
+            written.add(KeyValue.pair(Bytes.wrap(bytes(entry.get(0))), value));
+        }
+        store(run, step).caching.putAll(written);
+        return new JsonObject();
+    }
+
+    private static JsonObject count(KafkaRun run, Args step) {
+        return with("entries", new JsonPrimitive(store(run, step).caching.approximateNumEntries()));
+    }
+
+    private static JsonObject query(KafkaRun run, Args step) {
+        KeyQuery<Bytes, byte[]> query = KeyQuery.withKey(key(step, "key"));
+        return with("value", json(ask(run, step, step.flag("skip_cache", false) ? query.skipCache() : query)));
+    }
+
+    private static JsonObject queryRange(KafkaRun run, Args step) {
+        Bytes from = key(step, "from");
+        Bytes to = key(step, "to");
+        RangeQuery<Bytes, byte[]> query;
+        if (from == null) {
+            query = to == null ? RangeQuery.withNoBounds() : RangeQuery.withUpperBound(to);
+        } else {
+            query = to == null ? RangeQuery.withLowerBound(from) : RangeQuery.withRange(from, to);
+        }
+        KeyValueIterator<Bytes, byte[]> found = ask(run, step, query);
+        return entries(found);
+    }
+
+    private static <R> R ask(KafkaRun run, Args step, Query<R> query) {
+        return opened(run, step)
+                .caching
+                .query(query, PositionBound.unbounded(), new QueryConfig(false))
+                .getResult();
+    }
+
+    private static JsonObject clear(KafkaRun run, Args step) {
+        store(run, step).caching.clearCache();
+        return new JsonObject();
+    }
+
+    private static JsonObject close(KafkaRun run, Args step) {
+        store(run, step).caching.close();
+        return new JsonObject();
+    }
+
+    private static byte[] bytes(JsonElement text) {
+        return text.getAsString().getBytes(StandardCharsets.UTF_8);
+    }
+}

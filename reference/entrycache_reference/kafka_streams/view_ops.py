@@ -1,0 +1,146 @@
+"""The operations of level `views`: one frozen dataclass for each; `ops` lists them with all others."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+from entrycache_reference.kafka_streams import outcomes
+from entrycache_reference.rules import Rule
+
+StoreName = str
+
+
+@dataclass(frozen=True, slots=True)
+class StoreOpen:
+    """Open a store, empty. Other operations open a store that was never closed by themselves."""
+
+    name: ClassVar[str] = "store_open"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_CLOSE_3
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+
+
+@dataclass(frozen=True, slots=True)
+class StoreView:
+    """Read the keys from `from_` to `to`, both included, or the keys that begin with `prefix`; None: unbounded."""
+
+    name: ClassVar[str] = "store_view"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
+    store: StoreName
+    from_: str | None = None
+    to: str | None = None
+    backward: bool = False
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StorePutIfAbsent:
+    """Write one value unless the key has one; answer the value that it has."""
+
+    name: ClassVar[str] = "store_put_if_absent"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_5
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
+    store: StoreName
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StorePutAll:
+    """Write values one by one; the first error ends it."""
+
+    name: ClassVar[str] = "store_put_all"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_STORE_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+    entries: tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoreCount:
+    """Ask for the number of keys in the underlying store."""
+
+    name: ClassVar[str] = "store_count"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_4
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Counted,)
+    store: StoreName
+
+
+@dataclass(frozen=True, slots=True)
+class StoreQuery:
+    """Read one value as an interactive query does; `skip_cache`: from the underlying store alone."""
+
+    name: ClassVar[str] = "store_query"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
+    store: StoreName
+    key: str
+    skip_cache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StoreQueryRange:
+    """Read the keys from `from_` to `to`, both included, as an interactive query does; None: unbounded."""
+
+    name: ClassVar[str] = "store_query_range"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
+    store: StoreName
+    from_: str | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoreClear:
+    """Drop everything that a store has cached, dirty or not."""
+
+    name: ClassVar[str] = "store_clear"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_CLEAR_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+
+
+@dataclass(frozen=True, slots=True)
+class StoreClose:
+    """Flush a store and close it."""
+
+    name: ClassVar[str] = "store_close"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_CLOSE_3
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+
+
+ViewOp = (
+    StoreOpen
+    | StoreView
+    | StorePutIfAbsent
+    | StorePutAll
+    | StoreCount
+    | StoreQuery
+    | StoreQueryRange
+    | StoreClear
+    | StoreClose
+)
+"""An operation of level `views`."""
+
+VIEW_OPS: Final[tuple[type[ViewOp], ...]] = (
+    StoreOpen,
+    StoreView,
+    StorePutIfAbsent,
+    StorePutAll,
+    StoreCount,
+    StoreQuery,
+    StoreQueryRange,
+    StoreClear,
+    StoreClose,
+)
+"""The operations of level `views`."""
