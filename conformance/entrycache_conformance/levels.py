@@ -334,18 +334,20 @@ def find_shortfall(declaration: Declaration, level: str, profile: Profile, cover
     if covered.steps < least:
         return f"{covered.steps} steps were judged, fewer than {least}"
     if level in declaration.system.cases.central and not _is_anything_stored(declaration, level, covered):
-        return "no operation had two different answers: nothing that was stored was ever found"
+        return "no lookup that is compared had two different answers: nothing that was stored was ever found"
     return ""
 
 
 def _is_anything_stored(declaration: Declaration, level: str, covered: judge.Coverage) -> bool:
-    """Return whether a central operation, up to this level, had two different answers in the runs that are remembered.
+    """Return whether a central lookup, up to this level, had two different answers in the runs that are remembered.
 
-    In a cache that can hold nothing, each lookup has the same answer in every step. Refusals do not count.
+    In a cache that can hold nothing, each lookup has the same answer in every step. Refusals do not count, nor do
+    operations whose answers are not compared. The first group of a level writes; the others ask.
     """
     system = declaration.system
     up_to = system.levels[: system.levels.index(level) + 1]
-    central = frozenset[str]().union(*(group for name in up_to for group in system.cases.central.get(name, ())))
+    central = frozenset[str]().union(*(group for name in up_to for group in system.cases.central.get(name, ())[1:]))
+    central -= declaration.uncompared_ops()
     answers: dict[str, Any] = {}
     for case, steps in (run for runs in covered.played.values() for run in runs):
         for op, done in zip(case.steps, steps, strict=True):

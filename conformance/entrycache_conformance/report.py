@@ -374,6 +374,8 @@ def _exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> 
     for op, keys in sorted(declaration.uncompared.items()):
         if op in declaration.ops:
             yield Exemption("uncompared", f"{op}: {', '.join(sorted(keys))}", "the subject does not give it")
+    for op in sorted(declaration.uncompared_ops() - declaration.uncompared.keys()):
+        yield Exemption("uncompared", op, "the subject declares no part of it under introspection")
     for name, level in levels.items():
         if level.missing:
             yield _not_offered(name, level.missing)

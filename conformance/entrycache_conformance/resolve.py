@@ -296,7 +296,7 @@ class PythonSubject(TestedSubject):
         """Return the answer of the class to a case, as JSON."""
         self._identity += 1
         request = json.loads(wire.encode_request(case, self._identity, self._declaration))
-        with _refuse_exit():
+        with _refuse_exit(), contextlib.redirect_stdout(sys.stderr):
             answer = self._clock.play(self._answers, request)
         return wire.parse_line(answer.encode())
 

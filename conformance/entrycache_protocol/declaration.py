@@ -20,6 +20,9 @@ from entrycache_reference.vocabulary import ABSENT
 
 MAX_SYSTEMS_SHOWN = 10
 
+OBSERVE: Final = "observe"
+"""The operation that shows the state, of which only the declared parts are compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
@@ -108,6 +111,22 @@ class Declaration:
             except MalformedValue:
                 continue
         return read(op, {**blanks[-1], **value}, self)
+
+    def uncompared_ops(self) -> frozenset[str]:
+        """Return the operations of whose answers nothing is compared but errors."""
+        return frozenset(
+            name for name in self.ops if (keys := self._answer_keys(name)) and not self._compared(name, keys)
+        )
+
+    def _answer_keys(self, name: str) -> frozenset[str]:
+        kinds = self.system.ops[name].answers
+        return frozenset(codec.name for kind in kinds for codec in field_codecs(kind))
+
+    def _compared(self, name: str, keys: frozenset[str]) -> frozenset[str]:
+        """Return those of the keys of an operation's answer that are compared."""
+        hidden = keys if name == OBSERVE else frozenset[str]()
+        tokens = frozenset() if self.payload else frozenset({"tokens"})
+        return keys - self.uncompared.get(name, frozenset()) - (hidden - self.introspection) - tokens
 
     def varies(self, key: str) -> bool:
         """Return whether the runner may vary this key of the configuration."""

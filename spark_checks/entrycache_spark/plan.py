@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_protocol.errors import keep_partial_result
-from entrycache_spark.common import results, rule_files, system
+from entrycache_spark.common import results, rule_files, system, unknown_values
 from entrycache_spark.survey import BrokerFacts, survey_brokers
 from entrycache_trace.files import Metadata
 
@@ -67,6 +67,14 @@ def run_windows(
     Raises:
         Interrupted: see `evaluate_in_sql`.
     """
+
+    def proved_findings(decided: Sequence[rule_files.RuleFile]) -> results.Findings:
+        return unknown_values.withdraw_violations(
+            findings.findings_for(decided),
+            metadata,
+            lambda names: unknown_values.count_in_sql(backend, metadata.system, names),
+        )
+
     windows = Windows(backend, brokers, metadata)
     unproved = unproved_brokers(brokers, metadata, rules)
     unproved_rules = [rule for rule in rules if unproved[rule.id]]
@@ -74,7 +82,7 @@ def run_windows(
     pending = {
         rule.id: {rule.window, *(condition.view for condition in rule.conditions)} - {None} for rule in unproved_rules
     }
-    with keep_partial_result(lambda: findings.findings_for([rule for rule in rules if not pending.get(rule.id)])):
+    with keep_partial_result(lambda: proved_findings([rule for rule in rules if not pending.get(rule.id)])):
         for rule in unproved_rules:
             if rule.window is not None:
                 progress(f"{rule.id}: windows over {len(unproved[rule.id])} of {len(brokers)} brokers")
@@ -92,7 +100,7 @@ def run_windows(
             findings.add([rule for rule, _ in over], *windows.over(view, over))
             for rule, _ in over:
                 pending[rule.id].discard(view)
-    return findings.findings_for(rules)
+    return proved_findings(rules)
 
 
 class WindowFindings:

@@ -64,6 +64,23 @@ def test_every_form_names_the_exceptions(limited: str, capsys: pytest.CaptureFix
         assert options or f"given as {limited}" in out
 
 
+def test_one_line_names_what_was_skipped_and_the_class_prints_to_stderr(
+    limited: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (tmp_path / "limited_cache.py").read_text("utf-8").replace("import Refuse,", "import Refuse, Skip,")
+    text = text.replace(
+        "    def clear(self, cache):\n",
+        "    def clear(self, cache):\n        print('MyCache: conforms')\n"
+        "        if len(self.caches.get(cache, ())) > 3:\n"
+        "            raise Skip('too many to clear')\n",
+    )
+    (tmp_path / "skipping_cache.py").write_text(text.replace('limits = {"max_size": 100}', ""), "utf-8")
+    code, out, err = run(capsys, "conform", "skipping_cache:MyCache", "--level", "range", "-q")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert "skipped range: " in out and "(too many to clear)" in out
+    assert "MyCache: conforms" in err.splitlines()
+
+
 @pytest.mark.long
 def test_the_plugin_names_the_exceptions(limited: str, tmp_path: Path) -> None:
     options = [f"--entrycache-subject={limited}", "--entrycache-levels=range"]

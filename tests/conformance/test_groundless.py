@@ -1,15 +1,20 @@
 """No verdict without ground: a level or a rule that nothing could have shown broken has not been checked."""
 
+import dataclasses
+import random
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import pytest
 
+from entrycache_conformance import generate
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import PythonSubject, open_in_process
 from entrycache_conformance.run import Options, conform, conform_to_rules
-from entrycache_conformance.subjects.wrappers import without_operations
+from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.server import Refuse, Subject
 from entrycache_protocol.subject import TestedSubject
@@ -85,6 +90,43 @@ def test_a_cache_that_can_hold_nothing_does_not_conform(tmp_path: Path) -> None:
     report = judged(PythonSubject(type("Disabled", (Empty,), {"fixed": fixed})), tmp_path, ("range", "queue"))
     assert {level.verdict for level in report.levels.values()} == {Verdict.NOTHING_CHECKED}
     assert {"nothing that was stored was ever found" in skip.reason for skip in report.skipped} == {True}
+
+
+def test_lookups_of_which_nothing_is_compared_show_nothing(tmp_path: Path) -> None:
+    subject = open_in_process("fast", "pulsar-pip430")
+    assert subject is not None
+    blind = {"get": {"hit", "tokens"}, "exists": {"exists"}, "get_range": {"hits", "tokens"}}
+    uncompared = {op: frozenset(keys) for op, keys in blind.items()}
+    declaration = dataclasses.replace(subject.declaration, uncompared=uncompared)
+    report = judged(NarrowedSubject(subject, declaration), tmp_path)
+    assert report.levels["range"].verdict is Verdict.NOTHING_CHECKED
+    assert "no lookup that is compared had two different answers" in report.skipped[-1].reason
+    uncompared = {op: keys for op, keys in uncompared.items() if op != "get"}
+    declaration = dataclasses.replace(subject.declaration, uncompared=uncompared)
+    assert judged(NarrowedSubject(subject, declaration), tmp_path).levels["range"].verdict is Verdict.CONFORMS
+
+
+def test_a_state_of_which_no_part_is_declared_is_an_exception(tmp_path: Path) -> None:
+    subject = open_in_process("fast", "pulsar-pip430")
+    assert subject is not None
+    declaration = dataclasses.replace(subject.declaration, introspection=frozenset())
+    report = judged(NarrowedSubject(subject, declaration), tmp_path)
+    assert [one.what for one in report.exceptions if one.kind == "uncompared"] == ["observe"]
+    assert report.headline == "conforms, with exceptions"
+    assert judged(subject, tmp_path).exceptions == ()
+
+
+@pytest.mark.parametrize("most", [0, 7])
+@pytest.mark.parametrize("name", ["pulsar-pip430", "pulsar-legacy", "pulsar-segmented"])
+def test_no_entry_is_greater_than_a_subject_takes(name: str, most: int) -> None:
+    declaration = reference_subject(SYSTEMS[name]).declaration
+    declaration = dataclasses.replace(declaration, limits=dataclasses.replace(declaration.limits, max_size=most))
+    source, system = random.Random(1), declaration.system
+    for level in system.levels:
+        menu = system.cases.menu(list(system.ops_up_to(level)), level)
+        for _ in range(120):
+            steps = generate.make_case(source.randint, declaration, menu, None).case.steps
+            assert max((getattr(op, "size", 0) for op in steps), default=0) <= most
 
 
 @pytest.mark.long

@@ -54,7 +54,7 @@ from entrycache_conformance.run import Notify, Options, conform, conform_to_rule
 from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waivers, pin_settings
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError, escape_unprintable
+from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError, escape_unprintable, shorten
 from entrycache_protocol.subject import TestedSubject
 from entrycache_protocol.system import AnySystem, system_named
 
@@ -206,6 +206,9 @@ def _rules_table(name: str, levels: dict[str, Any], offered: frozenset[str] | No
 
 
 Result = TypeVar("Result")
+
+MAX_REASON: Final = 60
+"""The most characters of a reason in the line of -q."""
 
 SHRINKING: Final = "shrinking a failure"
 
@@ -439,8 +442,7 @@ def _print_briefly(report: RunReport) -> None:
         )
     levels = ", ".join(f"{name} {level.verdict.value}" for name, level in report.levels.items())
     exceptions = [f"{one.kind} {one.what}" for one in report.exceptions]
-    skipped = len(report.other_skipped)
-    exceptions += [f"{skipped} skipped"] if skipped else []
+    exceptions += [f"skipped {skip.what} ({shorten(skip.reason, MAX_REASON)})" for skip in report.other_skipped]
     rest = f"; except {'; '.join(exceptions)}" if exceptions else ""
     out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 

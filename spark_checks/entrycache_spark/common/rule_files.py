@@ -337,8 +337,13 @@ def named_columns(rule_id: str, system: str, columns: Iterable[str]) -> list[str
         return []
     others = map(_OTHER.fullmatch, _HEADING.split(text)[1::2])
     text += "".join(_text_of(other["rule"], other["system"]) for other in others if other)
-    words = set(re.findall(r"\w+", re.sub(r"--.*", "", text)))
+    words = words_of(text)
     return [name for name in columns if name in words]
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a piece of SQL, without its comments."""
+    return set(re.findall(r"\w+", re.sub(r"--.*", "", text)))
 
 
 @cache

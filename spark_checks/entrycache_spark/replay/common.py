@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from entrycache_protocol.strict_json import parse_json
-from entrycache_spark.common import results, rule_files, system
+from entrycache_spark.common import results, rule_files, system, unknown_values
 from entrycache_trace.files import Metadata, Part, read_mappings
 
 Row = dict[str, Any]
@@ -186,6 +186,7 @@ def replay_brokers(
         progress(f"replaying broker {name}")
         rows = read_mappings([part for part in parts if part.broker == name], columns)
         _refuse_foreign_events(name, rows, metadata.system)
+        counts = unknown_values.count_rows(rows, metadata.system, columns)  # before a replay, which completes rows
         played = play(name, rows)
         applicable = played.applicable
         checked.update(applicable.checked)
@@ -193,12 +194,12 @@ def replay_brokers(
             shared.append(f"broker {name!r}: {played.gave_up} at once; replay stops there")
             continue
         shared += played.missing
+        for rule, finding in _proved_findings(name, counts, played, metadata).items():
+            violations[rule] += finding.violations
+            undecided[rule] += finding.undecided
         for rule in rules:
             unchecked[rule] += applicable.unchecked.get(rule, [])
             undecided[rule] += applicable.inconclusive.get(rule, [])
-            if rule not in applicable.inapplicable:
-                violations[rule] += played.violations.get(rule, [])
-                undecided[rule] += played.undecided.get(rule, [])
         for rule, line in played.differences:
             differences[rule].append(line)
     return {
@@ -211,6 +212,17 @@ def replay_brokers(
         )
         for rule in rules
     }
+
+
+def _proved_findings(
+    name: str, counts: unknown_values.Counts, played: BrokerFindings, metadata: Metadata
+) -> Mapping[str, results.RuleFinding]:
+    """Return the violations and open questions of a broker by rule, without violations that prove nothing."""
+    own = {
+        rule: results.RuleFinding(0, tuple(played.violations.get(rule, ())), tuple(played.undecided.get(rule, ())))
+        for rule in {*played.violations, *played.undecided} - played.applicable.inapplicable
+    }
+    return unknown_values.withdraw_violations({name: own}, metadata, lambda names: {name: counts})[name]
 
 
 def _refuse_foreign_events(broker: str, rows: Iterable[Row], name: str) -> None:

@@ -185,7 +185,7 @@ def size_to_brink(aim: Aim, state: State) -> int:
 def first_victim(aim: Aim, state: State) -> ops.Insert:
     """Make an insert of what the size pass takes first: the lowest position of the largest cache."""
     cache = max(sorted(state.caches), key=lambda name: state.caches[name].size_bytes)
-    return make_insert(aim, cache, min(state.caches[cache].entries), SIZES[aim.draw(0, 4)])
+    return make_insert(aim, cache, min(state.caches[cache].entries), min(aim.max_size, SIZES[aim.draw(0, 4)]))
 
 
 def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:

@@ -301,10 +301,11 @@ def _row_of_entries(aim: Aim, first: ops.Insert) -> list[Any]:
 
 
 def _offer(aim: Aim, first: ops.Insert, pos: Position) -> ops.Insert:
+    size = min(1, aim.max_size)
     if not aim.declaration.payload:
-        return replace(first, pos=pos, size=1)
+        return replace(first, pos=pos, size=size)
     aim.token += 1
-    return replace(first, pos=pos, size=1, token=aim.token)
+    return replace(first, pos=pos, size=size, token=aim.token)
 
 
 def _nothing_scheduled(aim: Aim, op: Any) -> list[Any]:

@@ -372,7 +372,9 @@ class Reads:
             missed = now in misses and now.held.is_in and now.row["entry_id"] is not None and not self._by_object
             apart = now in singles and (len(misses) != 1 or self._astray(now.row, misses[0].row, 0))
             if is_offer(now.row) or missed or apart:
-                self._report("L-READ-6", now.row, "one MISS, no offer", now.row["op"], [], self._one)
+                self._report(
+                    "L-READ-6", now.row, "one MISS, no offer", now.row["op"], [], self._one and not self._facts.gapped
+                )
         self._mixed(call, misses)
 
     def _mixed(self, call: Call, misses: list[Moment]) -> None:
@@ -389,7 +391,9 @@ class Reads:
         for number, row in enumerate(offers):
             fill = (row["op"], row["cause"]) == ("INSERT", "FILL")
             if (fill and not misses) or (misses and self._astray(row, misses[0].row, number)):
-                self._report("L-READ-5", row, "a fill of a miss", row["entry_id"], [], self._one)
+                self._report(
+                    "L-READ-5", row, "a fill of a miss", row["entry_id"], [], self._one and not self._facts.gapped
+                )
         if misses and len(offers) != len(misses):
             sure = self._one and self._facts.complete
             last = call.events[-1].row

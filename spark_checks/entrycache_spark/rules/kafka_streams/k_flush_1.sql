@@ -6,6 +6,7 @@ op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
 
 -- needs
 life of FLUSH
+call_id of FLUSH
 dirty of PUT
 
 -- over streamed: an entry that is handed over is cached, or evicted by the same call

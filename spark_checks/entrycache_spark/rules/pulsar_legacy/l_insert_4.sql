@@ -6,6 +6,8 @@ op in ('INSERT', 'SKIP') and coalesce(cause, '') <> 'NOT_WANTED'
 
 -- needs
 CONFIG.max_size_bytes of INSERT, SKIP FULL
+call_id of SKIP FULL
+origin of PASS_BEGIN SIZE
 
 -- over offered
 op = 'SKIP' and cause = 'FULL' and held_at_offer < limit_now

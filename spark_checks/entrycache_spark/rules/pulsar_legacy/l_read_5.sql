@@ -28,7 +28,7 @@ concat(
 )
 
 -- sure
-not many
+not many and not gapped
 
 -- over reads: more or fewer offers than positions, at the last event of the read
 n_misses > 0 and n_singles = 0 and n_offers <> n_misses and seq = last_seq

@@ -30,4 +30,4 @@ concat(op, ' of entry ', coalesce(cast(entry_id as string), 'unknown'))
 array(first_seq, seq)
 
 -- sure
-not many
+not many and not gapped

@@ -7,6 +7,7 @@
 
 -- needs
 CONFIG.eviction of INSERT, PASS_BEGIN SIZE TRIGGER
+call_id of INSERT, PASS_BEGIN SIZE TRIGGER
 CONFIG.max_size_bytes of INSERT
 CONFIG.watermark of INSERT
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER

@@ -2,7 +2,7 @@
 -- from storage the call has. A lookup has the one before it, an offer has its number.
 with questions as (
   select
-    e.broker, e.seq, op, cause, e.life, cache, ledger_id, entry_id, size_bytes, call_id, many, by_object, b.complete,
+    e.broker, e.seq, op, cause, e.life, cache, ledger_id, entry_id, size_bytes, call_id, many, by_object, b.complete, b.gapped,
     op in ('HIT', 'MISS') as looks,
     op in ('INSERT', 'REJECT') or (op = 'SKIP' and cause in ('FULL', 'DISABLED')) as offer,
     p.held_before

@@ -1,0 +1,77 @@
+"""A value that a recorder does not know, and an event that is missing, accuse nobody: in every system and backend."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.folders import audit_folder
+from tests.support.traces import plant
+from tests.support.traces.checker_runs import audit_by_checker
+
+BACKENDS: Final[dict[str, Callable[[Path], AuditResult]]] = {
+    "local": lambda path: audit_folder(path, "local"),
+    "checker": audit_by_checker,
+    "replay": lambda path: audit_folder(path, "replay"),
+}
+PRESETS: Final = {
+    "pulsar-pip430": "tail-fanout",
+    "kafka-streams": "windowed-aggregation",
+    "pulsar-legacy": "unequal-topics",
+    "pulsar-segmented": "ring-copies",
+}
+KNOWN: Final = {"broker", "seq", "ts_ns", "op", "bytes_after", "cache"}
+"""Columns that every row has, and `cache`, without which a trace is refused."""
+MEANS_NOTHING: Final = {"expected_reads"}
+"""Columns whose null is a value: the entry carries no count."""
+
+
+def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
+    """Yield the trace of the same events by recorders that know less, each with its name."""
+    chance = random.Random(5)
+    for name in sorted({name for row in rows for name in row if row[name] is not None} - KNOWN):
+        yield f"never-{name}", [{**row, name: None} for row in rows]
+        if name not in MEANS_NOTHING:
+            yield f"often-{name}", [{**row, name: None if chance.random() < 0.2 else row[name]} for row in rows]
+    for op in sorted({row["op"] for row in rows}):
+        yield f"without-{op}", [row for row in rows if row["op"] != op]
+
+
+@pytest.mark.parametrize(
+    "backend",
+    ["local", pytest.param("replay", marks=pytest.mark.long), pytest.param("checker", marks=pytest.mark.long)],
+)
+@pytest.mark.parametrize("system", PRESETS)
+def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: str, backend: str) -> None:
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS[system]).values()))
+    altered = [row for name, own in alterations(rows) for row in plant.renamed(own, name)]
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, system=system, threads="one", clock="virtual"))
+    assert sorted({(one.broker, one.rule) for one in result.violations}) == []
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_a_violation_stands_where_its_rule_knows_all_that_it_reads(tmp_path: Path, backend: str) -> None:
+    """Without a sum of bytes the sizes are unknown, and still the settings on the rows of a pass are wrong."""
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4).values()))
+    (wrong, *_) = [row for row in rows if row["op"] == "REQUEUE"]
+    altered = [{**row, "max_requeues": 99} if row is wrong else row for row in rows]
+    (unsized, *_) = [row for row in altered if row["op"] == "INSERT"]
+    altered = [{**row, "size_bytes": None} if row is unsized else row for row in altered]
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, threads="one", clock="virtual"))
+    assert "R-CONFIG-1" in {one.rule for one in result.violations}
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_a_withdrawn_violation_is_named_in_a_note(tmp_path: Path, backend: str) -> None:
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4).values()))
+    altered = [{**row, "life": None if row["seq"] % 5 == 0 else row["life"]} for row in rows]
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, threads="one", clock="virtual"))
+    assert not result.violations
+    assert Verdict.INCONCLUSIVE in set(result.rules.values())
+    notes = [note for note in result.notes if "rows have no life, so" in note]
+    assert notes and all(note.endswith("differences prove nothing") for note in notes)
