@@ -32,18 +32,26 @@ NO_STEPS: Final = "it has no steps"
 class ReplayResult(NamedTuple):
     """The result of a replay. Without a `failure` subject and reference agree.
 
-    `stale` holds the steps at which the outcomes in the file are not the reference's.
+    `stale` holds the steps at which the outcomes in the file are not the reference's. `uncompared` are the operations
+    of whose answers nothing is compared.
     """
 
     case: Case
     failure: Failure | None
     skipped: SkippedRun | None
     stale: list[int]
+    uncompared: frozenset[str] = frozenset()
+
+    @property
+    def uncompared_steps(self) -> list[int]:
+        """The steps of whose answers nothing is compared but errors."""
+        return [at for at, op in enumerate(self.case.steps) if type(op).name in self.uncompared]
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict of the replay; a case without a step checks nothing."""
-        if self.failure is None and (self.skipped is not None or not self.case.steps):
+        """The verdict of the replay; a case without a step that is compared checks nothing."""
+        checks_nothing = len(self.uncompared_steps) == len(self.case.steps)
+        if self.failure is None and (self.skipped is not None or checks_nothing):
             return Verdict.NOTHING_CHECKED
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
 
@@ -67,7 +75,7 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     if isinstance(answer, SkippedRun):
         return ReplayResult(case, None, answer, stale)
     if difference is None:
-        return ReplayResult(case, None, None, stale)
+        return ReplayResult(case, None, None, stale, subject.declaration.uncompared_ops())
     rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
     return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
 

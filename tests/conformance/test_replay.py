@@ -19,6 +19,8 @@ from entrycache_protocol.errors import UsageError
 from entrycache_protocol.subject import InProcessSubject, RunResult, require_supported
 from tests.support.command import run
 
+GET = {"op": "get", "cache": "a", "pos": [1, 0]}
+OBSERVE = {"op": "observe"}
 INSERT = {"op": "insert", "cache": "a", "pos": [1, 0], "size": 10}
 UNTRACKED = {"op": "cursor_add", "cache": "a", "cursor": "s", "pos": None}
 
@@ -123,6 +125,30 @@ def test_a_case_without_steps_checks_nothing(
     assert (code, len(err.splitlines()), "it has no steps" in err) == (2, 1, True), err
     assert "agree" not in out
     assert not more or json.loads(out)["verdict"] == "nothing-checked"
+
+
+BLIND = """
+from my_cache import MyCache
+
+class Blind(MyCache):
+    introspection = ()
+    uncompared = {"get": ["hit"]}
+"""
+
+
+def test_steps_of_which_nothing_is_compared_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    Path("blind_cache.py").write_text(BLIND, "utf-8")
+    for ops, said in (([INSERT, GET, OBSERVE], 0), ([GET, OBSERVE], 2)):
+        Path("case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": ops}), "utf-8")
+        code, out, err = run(capsys, "replay", "case.json", "blind_cache:Blind")
+        assert code == said, err
+        assert said or "agree on all 3 steps; nothing is compared at steps [1, 2]" in out
+        assert not said or ("shows no answer that is compared" in err and "agree" not in out)
+        assert "nothing is compared" not in run(capsys, "replay", "case.json", "fast")[1]
 
 
 def test_a_case_without_steps_is_no_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,7 +103,8 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     if replayed.skipped is not None:
         options.print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
     elif replayed.verdict is errors.Verdict.NOTHING_CHECKED:
-        options.print_nothing_checked([f"{file}: {replay.NO_STEPS}"])
+        reason = f"{tested.name} shows no answer that is compared" if replayed.case.steps else replay.NO_STEPS
+        options.print_nothing_checked([f"{file}: {reason}"])
     return replayed.verdict.exit_code
 
 
@@ -195,6 +196,8 @@ def _to_json(file: Path, name: str, replayed: replay.ReplayResult) -> dict[str, 
             if part in failure_json
         }
     value["stale_outcomes"] = replayed.stale
+    if replayed.uncompared_steps:
+        value["uncompared_steps"] = replayed.uncompared_steps
     return value
 
 
@@ -203,12 +206,14 @@ def _print_replay(file: Path, name: str, replayed: replay.ReplayResult) -> None:
     failure = replayed.failure
     if replayed.skipped is not None:
         out.print(f"{name} skipped the case: {errors.escape_unprintable(replayed.skipped.reason)}")
-    elif failure is None and not replayed.case.steps:
+    elif replayed.verdict is errors.Verdict.NOTHING_CHECKED:
         pass
     elif failure is None:
         runs = f", after {len(replayed.case.earlier)} earlier runs" if replayed.case.earlier else ""
         agree = f"{name} and the reference agree on all {len(replayed.case.steps)} steps{runs}"
-        out.print(f"{errors.escape_unprintable(str(file))}: {agree}", soft_wrap=True)
+        blind = replayed.uncompared_steps
+        except_for = f"; nothing is compared at steps {blind}" if blind else ""
+        out.print(f"{errors.escape_unprintable(str(file))}: {agree}{except_for}", soft_wrap=True)
     else:
         if failure.table is not None:
             out.print(run_text.failure_table(failure.table))

@@ -21,7 +21,7 @@ from entrycache_spark.common.system import CheckerGaveUp, CheckerResult
 from entrycache_spark.systems.kafka_streams import KINDS
 from entrycache_trace import files, jit
 
-COLUMNS: Final = ("cache", "key_hash", "life", "size_bytes", "dirty")
+COLUMNS: Final = ("cache", "key_hash", "life", "call_id", "size_bytes", "dirty")
 """The columns for which rules ask whether they are null."""
 
 ALONE: Final = frozenset({"K-PUT-1"})
