@@ -16,6 +16,7 @@ import material
 import pytest
 import yaml
 
+from entrycache_dev.pages import evidence
 from entrycache_dev.pages.links import UNTOUCHED, Site, link_names, rewrite_links
 from entrycache_dev.pages.rendered import PAGES, draw_pictures
 from entrycache_dev.pages.site import render_site, stage_pages
@@ -116,11 +117,20 @@ def test_a_link_to_the_data_of_a_page_leads_to_the_page(tmp_path: Path) -> None:
     assert linked == {tmp_path / "tool/data.json"}
 
 
-def test_each_rendered_page_has_its_source_in_the_checkout_and_no_file(pages: Path) -> None:
+def test_each_rendered_page_has_its_source_in_the_checkout_and_no_other_file(pages: Path) -> None:
     for page in PAGES:
         assert (ROOT / page.source).is_file(), page.source
-        assert not (ROOT / page.name).exists(), page.name
+        assert page.source == page.name or not (ROOT / page.name).exists(), page.name
         assert (pages / page.name).read_text("utf-8").startswith("# "), page.name
+
+
+def test_the_page_of_evidence_has_a_part_at_each_of_its_places(pages: Path) -> None:
+    text, staged = ((root / evidence.PAGE).read_text("utf-8") for root in (ROOT, pages))
+    assert text.count("<!-- ") == 8
+    assert "<!-- " not in staged
+    assert re.search(r"Of \d+ rules \d+ are proved", staged)
+    with pytest.raises(ValueError, match="expected one for each of summary"):
+        evidence.render_page(text.replace("<!-- models -->", ""), (), (), (), (), ())
 
 
 KINDS = {"Tutorials": "tutorials", "How-to guides": "how-to", "Reference": "reference", "Explanation": "explanation"}

@@ -1,17 +1,16 @@
 """Render the site's page of evidence: what is verified, within which bounds, and what is not.
 
-The page is rendered from evidence.md.j2 and the committed evidence.json, matrix.json and worlds.json. `python -m
+The page is rendered from its text in docs/ and the committed evidence.json, matrix.json and worlds.json. `python -m
 entrycache_dev.pages.evidence [PROFILE]` produces all evidence and writes evidence.json.
 """
 
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
-
-import jinja2
 
 from entrycache_dev.matrix.detectors import is_formal
 from entrycache_evidence import run, systems
@@ -33,34 +32,39 @@ Lines = Sequence[dict[str, Any]]
 """The lines of one of the `SOURCES`."""
 
 
-def render_page(rules: Sequence[str], evidence: Lines, refinements: Lines, changes: Lines, counted: Lines) -> str:
-    """Render the page from the rules and lines of evidence.json, and the lines of matrix.json and worlds.json."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("entrycache_dev.pages", "."),
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
+PAGE: Final = "docs/explanation/evidence.md"
+"""The page in a checkout. A comment with one word stands where the site has a part."""
+
+PARTS: Final = ("summary", "families", "unproved", "models", "counted", "refinements", "lemmas", "matrix")
+_PLACE: Final = re.compile(r"<!-- (\w+) -->")
+
+
+def render_page(
+    text: str, rules: Sequence[str], evidence: Lines, refinements: Lines, changes: Lines, counted: Lines
+) -> str:
+    """Render the page from its text, the rules and lines of evidence.json, and those of matrix.json and worlds.json."""
+    if sorted(_PLACE.findall(text)) != sorted(PARTS):
+        raise ValueError(f"{PAGE} has places for {_PLACE.findall(text)}; expected one for each of {', '.join(PARTS)}")
     have = {grade: {line["rule"] for line in evidence if line["grade"] == grade} for grade in STRONGEST_FIRST}
-    return environment.get_template("evidence.md.j2").render(
-        rules=len(rules),
-        shown=len(set().union(*have.values())),
-        families=_families(rules, have),
-        models=_models_table(evidence),
-        refinements=_refinements(refinements),
-        proved=len(have["proved"]),
-        unproved=_unproved(rules, have),
-        lemmas=_lemmas(evidence),
-        counted=_describe_counts(counted),
-        matrix=_matrix(changes),
-    )
+    parts = {
+        "summary": f"Of {len(rules)} rules {len(have['proved'])} are proved for any numbers, and "
+        f"{len(set().union(*have.values()))} have formal evidence of some grade.",
+        "families": _families(rules, have),
+        "unproved": f"These are not proved:\n\n{_unproved(rules, have)}",
+        "models": _models_table(evidence),
+        "counted": _describe_counts(counted),
+        "refinements": _refinements(refinements),
+        "lemmas": _lemmas(evidence),
+        "matrix": _matrix(changes),
+    }
+    return _PLACE.sub(lambda place: parts[place[1]], text)
 
 
 def render_checkout(root: Path) -> str:
     """Render the page from the files of a checkout."""
     evidence, changes, counted = (json.loads((root / "conformance" / name).read_text("utf-8")) for name in SOURCES)
     lines = (evidence["rules"], evidence["evidence"], evidence["refinements"])
-    return render_page(*lines, changes["changes"], counted["worlds"])
+    return render_page((root / PAGE).read_text("utf-8"), *lines, changes["changes"], counted["worlds"])
 
 
 def _families(rules: Sequence[str], have: dict[str, set[str]]) -> str:

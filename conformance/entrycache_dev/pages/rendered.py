@@ -1,4 +1,4 @@
-"""The pages and pictures of the site that no file of the checkout holds, each rendered from data or from code.
+"""The pages and pictures of the site that are rendered from data or from code.
 
 `PAGES` lists them. In the checkout a link leads to `source`, the file that the page is rendered from; on the site the
 same link leads to the page. Nothing here measures or runs what is tested.
@@ -35,7 +35,7 @@ AUDITS: Final = f"{FOLDER}/audit-numbers.json"
 POLICIES: Final = f"{FOLDER}/policy-comparison.json"
 
 PAGES: Final = (
-    RenderedPage("docs/explanation/evidence.md", f"{FOLDER}/pages/evidence.md.j2", evidence.render_checkout),
+    RenderedPage(evidence.PAGE, evidence.PAGE, evidence.render_checkout),
     RenderedPage(
         "docs/explanation/policy-comparison.md",
         POLICIES,

@@ -30,7 +30,7 @@ def render_site(root: Path) -> dict[str, str]:
 def stage_pages(root: Path, out: Path, generated: Mapping[str, str]) -> None:
     """Write all pages below `out`, under the names that they have in the checkout.
 
-    `generated` holds pages that no file holds. A linked file is copied too.
+    `generated` holds pages that no file holds as they stand. A linked file is copied too.
     """
     shutil.rmtree(out, ignore_errors=True)
     pages = [root / name for name in ROOT_PAGES]
