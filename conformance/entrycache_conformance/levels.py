@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate, judge, report, search
 from entrycache_conformance.systems.reference import has_payload, open_broken_reference, reference_subject
-from entrycache_protocol.case import case_from_json
+from entrycache_protocol.case import Case, case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
 from entrycache_protocol.system import AnySystem, seeded_draw
@@ -334,27 +334,44 @@ def find_shortfall(declaration: Declaration, level: str, profile: Profile, cover
     if covered.steps < least:
         return f"{covered.steps} steps were judged, fewer than {least}"
     if level in declaration.system.cases.central and not _is_anything_stored(declaration, level, covered):
-        return "no lookup that is compared had two different answers: nothing that was stored was ever found"
+        return NOTHING_FOUND
     return ""
 
 
 def _is_anything_stored(declaration: Declaration, level: str, covered: judge.Coverage) -> bool:
-    """Return whether a central lookup, up to this level, had two different answers in the runs that are remembered.
-
-    In a cache that can hold nothing, each lookup has the same answer in every step. Refusals do not count, nor do
-    operations whose answers are not compared. The first group of a level writes; the others ask.
-    """
-    system = declaration.system
-    up_to = system.levels[: system.levels.index(level) + 1]
-    central = frozenset[str]().union(*(group for name in up_to for group in system.cases.central.get(name, ())[1:]))
-    central -= declaration.uncompared_ops()
+    """Return whether a compared lookup, up to this level, had two different answers in the runs that are remembered."""
+    levels = declaration.system.levels
+    lookups = compared_lookups(declaration, levels[: levels.index(level) + 1])
     answers: dict[str, Any] = {}
-    for case, steps in (run for runs in covered.played.values() for run in runs):
-        for op, done in zip(case.steps, steps, strict=True):
-            is_counted = op.name in central and type(done.outcome) is not type(system.wire.refusal)
-            if is_counted and answers.setdefault(op.name, done.outcome) != done.outcome:
-                return True
+    runs = (run for runs in covered.played.values() for run in runs)
+    return any(has_two_answers(lookups, case, steps, answers) for case, steps in runs)
+
+
+def compared_lookups(declaration: Declaration, levels: Iterable[str]) -> frozenset[str]:
+    """Return the central lookups of these levels whose answers are compared.
+
+    The first group of central operations of a level writes; the others ask.
+    """
+    central = declaration.system.cases.central
+    groups = (group for level in levels for group in central.get(level, ())[1:])
+    return frozenset[str]().union(*groups) - declaration.uncompared_ops()
+
+
+def has_two_answers(lookups: frozenset[str], case: Case, steps: Sequence[Any], answers: dict[str, Any]) -> bool:
+    """Return whether one of the lookups answers a step of the run otherwise than its first answer in `answers`.
+
+    In a cache that can hold nothing, each lookup has the same answer in every step. Refusals do not count.
+    """
+    refusal = type(case.system.wire.refusal)
+    for op, done in zip(case.steps, steps, strict=True):
+        is_counted = op.name in lookups and type(done.outcome) is not refusal
+        if is_counted and answers.setdefault(op.name, done.outcome) != done.outcome:
+            return True
     return False
+
+
+NOTHING_FOUND: Final = "no lookup that is compared had two different answers: nothing that was stored was ever found"
+"""The reason why a run in which no compared lookup found anything shows nothing."""
 
 
 SELF_CHECK_EXAMPLES: Final = 300

@@ -346,12 +346,12 @@ def build_report(
         cells={cell: coverage.cells.get(cell, 0) for cell in laws.cells},
         failures=tuple(failure for part in parts.values() for failure in part.failures),
         skipped=tuple(skipped),
-        exceptions=tuple(_exemptions(declaration, {level: part.level for level, part in parts.items()})),
+        exceptions=tuple(find_exemptions(declaration, {level: part.level for level, part in parts.items()})),
         defaults=dict(coverage.defaults),
     )
 
 
-def _exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> Iterator[Exemption]:
+def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport]) -> Iterator[Exemption]:
     """Yield what a subject declares of itself that makes a run check less than the whole specification."""
     groups = {
         "limit": ("limits", declaration.limits, type(declaration.limits)()),

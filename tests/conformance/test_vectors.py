@@ -7,9 +7,12 @@ import json
 import shutil
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from entrycache_conformance.levels import NOTHING_FOUND
+from entrycache_conformance.report import WITH_EXCEPTIONS
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import (
     MANIFEST_NAME,
@@ -225,6 +228,50 @@ def test_a_pack_of_which_too_little_is_played_checks_nothing(
 def test_a_pack_without_steps_is_no_verdict() -> None:
     cases = {bytes([number]) for number in range(10)}
     assert PackResult(10, 10, 0, of_system=cases, distinct=cases, ended=True).verdict is Verdict.NOTHING_CHECKED
-    assert PackResult(10, 10, 1, of_system=cases, distinct=cases, ended=True).verdict is Verdict.CONFORMS
+    assert PackResult(10, 10, 1, of_system=cases, distinct=cases, ended=True, varied=True).verdict is Verdict.CONFORMS
     more = {*cases, *(b"more %d" % number for number in range(91))}
     assert PackResult(101, 10, 1, of_system=more, distinct=cases, ended=True).verdict is Verdict.NOTHING_CHECKED
+
+
+LOOKUPS: Final = {"get": ["hit"], "get_range": ["hits"], "exists": ["exists"]}
+
+
+@pytest.mark.parametrize(
+    ("uncompared", "code", "headline"),
+    [({}, 0, "conforms"), ({"get": ["hit"]}, 0, WITH_EXCEPTIONS), (LOOKUPS, 2, "nothing-checked")],
+    ids=["all", "without-get", "no-lookup"],
+)
+def test_what_a_pack_does_not_compare_stands_beside_its_verdict(
+    uncompared: dict[str, list[str]],
+    code: int,
+    headline: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = (ROOT / "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt").read_text("utf-8")
+    line = 'settings = ("max_size_bytes",)'
+    (tmp_path / f"blind_{code}_{len(uncompared)}.py").write_text(
+        text.replace(line, f"{line}\n    uncompared = {uncompared!r}"), "utf-8"
+    )
+    subject = f"blind_{code}_{len(uncompared)}:MyCache"
+    pack = written(tmp_path / "pack.gz", [each for each in lines() if '"note":"pulsar-pip430-range ' in each])
+    ended, out, err = run(capsys, "vectors", "consume", pack, subject)
+    assert (ended, out.splitlines()[-1 - len(uncompared)].split(" MyCache")[0]) == (code, headline), err
+    assert ("  except uncompared: get: hit (the subject does not give it)" in out.splitlines()) == bool(uncompared)
+    assert (NOTHING_FOUND in err) == (code == 2)
+    _, report, _ = consumed(capsys, pack, subject)
+    assert [one["what"] for one in report["exceptions"]] == [
+        f"{op}: {keys[0]}" for op, keys in sorted(uncompared.items())
+    ]
+
+
+def test_cases_that_a_subject_cannot_play_are_an_exception(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    code, out, _ = run(capsys, "vectors", "consume", SMALL_PACK, "my_cache:MyCache")
+    assert (code, WITH_EXCEPTIONS in out, "except not played: " in out) == (0, True, True)

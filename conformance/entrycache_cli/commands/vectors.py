@@ -147,8 +147,9 @@ def _print_packs(filled: list[PackSummary], manifest_json: dict[str, Any], where
 def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bool, **kwargs: Any) -> int:
     """Play PACK on SUBJECT; PACK is a file, or `small` for the pack in the package.
 
-    Exit 0: it answers as the reference does; 1: it differs; 2: it can play fewer than a tenth of PACK's different
-    cases of its system, or fewer than ten; 3: it is broken.
+    Exit 0: it answers as the reference does, perhaps with exceptions, which are named; 1: it differs; 2: it can play
+    fewer than a tenth of PACK's different cases of its system, or fewer than ten, or shows no answer of a lookup; 3: it
+    is broken.
     """
     choice = options.choose_subject(subject, kwargs)
     path = (
@@ -196,6 +197,7 @@ def _print_consumed(
             "distinct": len(consumed.distinct),
             "steps": consumed.steps,
             "not_asked": [{"cases": count, "reason": reason} for reason, count in consumed.not_played.most_common()],
+            "exceptions": [one._asdict() for one in consumed.exceptions],
             "failures": [
                 {**each.to_json(), "replay": content.replay_command(each, choice)} for each in consumed.failures
             ],
@@ -216,10 +218,12 @@ def _print_consumed(
     rest = "" if consumed.ended else "; the rest was not looked at"
     summary = f"{consumed.played} of {consumed.cases} cases played, {consumed.steps} steps{rest}"
     out.print(
-        terminal.coloured_verdict(consumed.verdict.value),
+        terminal.coloured_verdict(consumed.headline),
         f"{subject.name}: {escape_unprintable(str(path))}{which}: {summary}",
         soft_wrap=True,
     )
+    for line in content.exception_lines(consumed.exceptions):
+        out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
 
 
 def _with_progress(quiet: bool, run: Callable[[Notify], Result]) -> Result:

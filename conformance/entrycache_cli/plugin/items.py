@@ -209,7 +209,7 @@ class RuleTest(OwnTest):
         """Pass if the rule conforms, and skip the test if the rule was not decided."""
         known_report = self.running.report(self.levels())
         report = known_report.report
-        self.user_properties += [(EXCEPTION, line) for line in content.exception_lines(report)]
+        self.user_properties += [(EXCEPTION, line) for line in content.exception_lines(report.exceptions)]
         level = report.levels[self.level]
         level_rule = level.rules.get(self.name)
         if level_rule is not None and level_rule.verdict is errors.Verdict.VIOLATES:

@@ -217,9 +217,9 @@ def _hash_classes(path: Path) -> str:
     return whole.hexdigest()
 
 
-def exception_lines(report: RunReport) -> list[str]:
+def exception_lines(exceptions: Iterable[Exemption]) -> list[str]:
     """Return what the verdict does not cover, one line each; what was skipped is not among it."""
-    return [f"{one.kind}: {one.what} ({one.reason})" for one in report.exceptions]
+    return [f"{one.kind}: {one.what} ({one.reason})" for one in exceptions]
 
 
 def replay_command(failure: Failure, choice: SubjectChoice) -> str:

@@ -68,7 +68,7 @@ def _of_result(result: dict[str, Any]) -> list[str]:
 def _of_exceptions(report: RunReport) -> str:
     """Return the verdict of a run and what it does not cover, as a paragraph and a list."""
     lines = [
-        *content.exception_lines(report),
+        *content.exception_lines(report.exceptions),
         *(f"skipped: {skip.what} ({skip.reason})" for skip in report.other_skipped),
     ]
     return "\n\n".join(

@@ -59,7 +59,7 @@ def _properties(result: dict[str, Any]) -> dict[str, str]:
 def _run_suites(report: RunReport, properties: dict[str, str]) -> list[Suite]:
     distinct = deduplicate(report.failures)
     properties = {**properties, "verdict": report.headline}
-    for index, line in enumerate(exception_lines(report), 1):
+    for index, line in enumerate(exception_lines(report.exceptions), 1):
         properties[f"exception {index}"] = line
     return [_level_suite(report, name, level, distinct, properties) for name, level in report.levels.items()]
 

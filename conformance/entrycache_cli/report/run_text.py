@@ -39,7 +39,7 @@ def print_run(report: RunReport, note: str = "") -> None:
     choice = ", ".join([*provenance, *([note] if note else [])])
     out.print(f"{choice}; {_coverage_line(report)}" if choice else _coverage_line(report))
     out.print(Text.assemble(escape_unprintable(report.subject), ": ", terminal.coloured_verdict(report.headline)))
-    for line in content.exception_lines(report):
+    for line in content.exception_lines(report.exceptions):
         out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
     for finding in report.repaired:
         out.print(f"repaired: {escape_unprintable(finding)} (its cases follow the specification, and so must the run)")

@@ -14,8 +14,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import explain, failure
+from entrycache_conformance import explain, failure, levels
 from entrycache_conformance.judge import judge
+from entrycache_conformance.report import WITH_EXCEPTIONS, Exemption, find_exemptions
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.vectors.packs import read_pack
 from entrycache_protocol import errors, strict_json
@@ -47,7 +48,8 @@ class PackResult:
 
     `of_system` are the different cases of the subject's system, because a pack may hold cases of several systems or one
     case many times. `distinct` are those of them that were played. Both hold hashes.
-    `ended` says that every case was read; `sha256` is then the hash of its text.
+    `ended` says that every case was read; `sha256` is then the hash of its text. `varied` says that some lookup whose
+    answer is compared had two different answers. `declared` are the exceptions that the subject declares.
     """
 
     cases: int = 0
@@ -59,6 +61,23 @@ class PackResult:
     distinct: set[bytes] = field(default_factory=set)
     ended: bool = False
     sha256: str = ""
+    varied: bool = False
+    declared: tuple[Exemption, ...] = ()
+
+    @property
+    def exceptions(self) -> tuple[Exemption, ...]:
+        """The parts that the verdict does not cover: declared ones, and cases of the system that were not played."""
+        unplayed = len(self.of_system) - len(self.distinct)
+        if not (unplayed and self.ended):
+            return self.declared
+        what = f"{unplayed} of {len(self.of_system)} different cases of the subject's system"
+        return (*self.declared, Exemption("not played", what, "the subject cannot play them, or skipped them"))
+
+    @property
+    def headline(self) -> str:
+        """The verdict in words: a subject with exceptions does not simply conform."""
+        limited = self.verdict is errors.Verdict.CONFORMS and self.exceptions
+        return WITH_EXCEPTIONS if limited else self.verdict.value
 
     @property
     def verdict(self) -> errors.Verdict:
@@ -69,7 +88,7 @@ class PackResult:
 
     @property
     def unchecked_reason(self) -> str:
-        """The reason why the cases played are too few for a verdict; empty if they are enough."""
+        """The reason why the cases played are too few for a verdict, or show nothing; empty if they are enough."""
         frequent = next((reason for reason, _ in self.not_played.most_common(1)), "")
         if not self.played:
             return frequent or "the pack holds no case"
@@ -78,7 +97,9 @@ class PackResult:
         played = f"{len(self.distinct)} of {len(self.of_system)} different cases of the subject's system were played"
         if len(self.distinct) * LEAST_SHARE < len(self.of_system):
             return f"{played}; a verdict needs one of {LEAST_SHARE}"
-        return f"{played}; a verdict needs {LEAST_CASES}" if len(self.distinct) < LEAST_CASES else ""
+        if len(self.distinct) < LEAST_CASES:
+            return f"{played}; a verdict needs {LEAST_CASES}"
+        return "" if self.varied else levels.NOTHING_FOUND
 
 
 def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callable[[int], None]) -> PackResult:
@@ -89,7 +110,10 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
         BrokenSubject: the subject does not speak the protocol.
         Interrupted: with what was judged by then.
     """
-    done = PackResult()
+    declaration = subject.declaration
+    done = PackResult(declared=tuple(find_exemptions(declaration, {})))
+    lookups = levels.compared_lookups(declaration, declaration.system.levels)
+    first_answers: dict[str, Any] = {}
     text = hashlib.sha256()
     vectors = _playable_vectors(path, subject, done, text)
     with errors.keep_partial_result(lambda: done):
@@ -102,7 +126,8 @@ def play_pack(path: Path, subject: TestedSubject, failures: Path, notify: Callab
                 done.played += 1
                 done.distinct.add(_hash_case(vector.case))
                 done.steps += len(vector.steps)
-                difference = judge(vector.case, vector.steps, answer, subject.declaration)
+                done.varied = done.varied or levels.has_two_answers(lookups, vector.case, vector.steps, first_answers)
+                difference = judge(vector.case, vector.steps, answer, declaration)
                 if difference is None:
                     continue
                 failing = FailingCase(vector.case, vector.steps, difference)
