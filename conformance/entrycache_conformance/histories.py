@@ -329,7 +329,7 @@ def conform_histories(
     """
     declaration = subject.declaration
     if not levels.offers_histories(declaration):
-        reason = "the subject declares no histories: limits.threads is 1 or absent"
+        reason = "the subject takes no histories: limits.threads is 1 or absent, or limits.max_size is too small"
         return HistoryLevelResult(
             report.LevelReport(), skipped=(report.Skip(f"level {levels.CONCURRENT_LEVEL}", reason),)
         )

@@ -28,7 +28,7 @@ CONCURRENT_LEVEL: Final = "concurrent"
 
 def offers_histories(declaration: Declaration) -> bool:
     """Return whether a subject takes histories."""
-    has_histories = declaration.system.histories is not None and declaration.limits.threads > 1
+    has_histories = declaration.system.histories is not None and declaration.limits.takes_histories
     return has_histories and not declaration.is_narrowed
 
 

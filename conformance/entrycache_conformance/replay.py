@@ -134,11 +134,7 @@ def _play_smoke_case(subject: TestedSubject, name: str, objects: list[dict[str, 
 
 def _within_limits(case: Case, declaration: Declaration) -> bool:
     """Return whether the subject takes that many steps and such sizes, and no insert crosses its trigger."""
-    limits = declaration.limits
-    if declaration.unsupported_reason(case.config, case.steps):
-        return False
-    sizes = [step.size for step in case.steps if hasattr(step, "size")]
-    return len(case.steps) <= (limits.max_steps or len(case.steps)) and max(sizes, default=0) <= limits.max_size
+    return not (declaration.unsupported_reason(case.config, case.steps) or declaration.find_exceeded(case.steps))
 
 
 MAX_HISTORY_TRIES: Final = 1_000

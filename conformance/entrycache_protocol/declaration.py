@@ -74,6 +74,13 @@ class Declaration:
             limits.accept(op)
         return reason
 
+    def find_exceeded(self, steps: Sequence[Any]) -> str:
+        """Return the reason why steps exceed `max_steps` or `max_size`, which a replay may; empty if they do not."""
+        most, limits = max((getattr(step, "size", 0) for step in steps), default=0), self.limits
+        if len(steps) > (limits.max_steps or len(steps)):
+            return f"the case has more than {limits.max_steps} steps"
+        return f"an entry has more than {limits.max_size} bytes" if most > limits.max_size else ""
+
     def fit_steps(self, steps: Sequence[Any]) -> tuple[Any, ...]:
         """Return the steps of a made case as the subject takes them, without those that it does not take."""
         if not self.is_narrowed:

@@ -94,6 +94,11 @@ class Limits:
         return False
 
     @property
+    def takes_histories(self) -> bool:
+        """Return whether the subject takes histories of several threads."""
+        return self.threads > 1
+
+    @property
     def narrows_steps(self) -> bool:
         """Return whether the subject does not take every step of its system."""
         checked = (each for each in dataclasses.fields(self) if "of_steps" in each.metadata)

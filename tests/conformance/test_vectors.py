@@ -275,3 +275,21 @@ def test_cases_that_a_subject_cannot_play_are_an_exception(
     assert run(capsys, "init", "--lang", "python")[0] == 0
     code, out, _ = run(capsys, "vectors", "consume", SMALL_PACK, "my_cache:MyCache")
     assert (code, WITH_EXCEPTIONS in out, "except not played: " in out) == (0, True, True)
+
+
+def test_no_case_is_played_whose_entries_are_larger_than_the_subject_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    text = (ROOT / "conformance/entrycache_cli/templates/adapters/python/my_cache.py.txt").read_text("utf-8")
+    line = 'settings = ("max_size_bytes",)'
+    text = text.replace(line, f'{line}\n    limits = {{"max_size": 10, "max_steps": 30}}')
+    text = text.replace("if size < 0:", "assert size <= 10\n        if size < 0:")
+    (tmp_path / "limited_pack.py").write_text(text, "utf-8")
+    pack = written(tmp_path / "pack.gz", [each for each in lines() if '"note":"pulsar-pip430-range ' in each])
+    code, report, err = consumed(capsys, pack, "limited_pack:MyCache")
+    reasons = " ".join(each["reason"] for each in report["not_asked"])
+    assert (code, report["verdict"]) == (0, "conforms"), err
+    assert "an entry has more than 10 bytes" in reasons
+    assert "the case has more than 30 steps" in reasons

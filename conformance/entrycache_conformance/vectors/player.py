@@ -184,6 +184,9 @@ def _unsupported_reason(case: Case, subject: TestedSubject) -> str:
     except errors.UsageError as error:
         return str(error)
     declaration = subject.declaration
+    exceeded = declaration.find_exceeded(case.steps)
+    if exceeded:
+        return f"{subject.name}: {exceeded}"
     base = declaration.base_config()
     names = sorted({each.name for each in dataclasses.fields(base)} - {"variants"})
     varied = {name: getattr(case.config, name) for name in names if declaration.varies(name)}

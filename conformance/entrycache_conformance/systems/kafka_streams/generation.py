@@ -22,7 +22,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops, view_ops
-from entrycache_reference.kafka_streams.change import size_bytes
+from entrycache_reference.kafka_streams.change import size_bytes, utf8_bytes
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 
@@ -47,6 +47,7 @@ class Aim:
         stores: int,
         clamp: Callable[[int], int] = int,
         empty_prefix: bool = True,
+        has_context: bool = True,
     ) -> None:
         self.draw = draw
         self.traits = traits
@@ -55,6 +56,7 @@ class Aim:
         self.namespaces = NAMESPACES[:namespaces]
         self.stores = STORES[:stores]
         self.clamp = clamp
+        self.has_context = has_context
         starts = dict.fromkeys(key[:1] for key in traits.keys if key)
         self.prefixes = (*starts, *(key for key in traits.keys if len(key) > 1), *([""] * 3 if empty_prefix else []))
         self.pending_ops: list[Any] = []
@@ -86,7 +88,7 @@ class Aim:
     def write(self) -> dict[str, Any]:
         """Return what a write carries besides its key; mostly nothing but its value."""
         given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
-        if self.draw(0, 5) == 5:
+        if self.has_context and self.draw(0, 5) == 5:
             given["topic"] = choose(self.draw, TOPICS)
             given["headers"] = choose(self.draw, HEADERS)
             for name in ("timestamp", "offset", "partition"):
@@ -293,16 +295,32 @@ SHORT_KEYS: Final = tuple(map(chr, (*range(ord("x"), 127), *range(33, ord("x")))
 """Keys of one byte, those of the usual profile first."""
 
 
+SMALLEST: Final = "and an entry with a key and a value of one byte is larger"
+
+
 def within_sizes(traits: WorkloadParameters, declaration: Declaration) -> WorkloadParameters:
-    """Return the parameters with keys and values of the one size that the subject takes, and values of its sizes."""
+    """Return the parameters with keys and values of the sizes that the subject takes, and values of its sizes."""
     values = (*traits.values, *("v" * size for size in declaration.sizes))
-    size = declaration.limits.entry_size
+    size, most = declaration.limits.entry_size, declaration.limits.max_size
+    if most < size_bytes("x", "1", "", ()):
+        raise UsageError(f"limits.max_size is {most}, {SMALLEST}")
     if size is None:
-        return traits._replace(values=values)
+        keys = tuple(key for key in traits.keys if size_bytes(key, "1", "", ()) <= most)
+        keys = keys or SHORT_KEYS[: len(traits.keys)]
+        longest = max(keys, key=utf8_bytes)
+        fitting = tuple(value for value in values if size_bytes(longest, value, "", ()) <= most)
+        return traits._replace(keys=keys, values=fitting)
     length = size - size_bytes("x", None, "", ())
     if length < 1:
-        raise UsageError(f"limits.entry_size is {size}, and an entry with a key and a value of one byte is larger")
+        raise UsageError(f"limits.entry_size is {size}, {SMALLEST}")
     return traits._replace(keys=SHORT_KEYS[: len(traits.keys)], values=tuple(digit * length for digit in "1230"))
+
+
+def takes_context(traits: WorkloadParameters, declaration: Declaration) -> bool:
+    """Return whether the subject takes every key and value with every topic and header that a write may carry."""
+    contexts = [size_bytes("", None, topic, headers) for topic in TOPICS for headers in HEADERS]
+    content = max(map(utf8_bytes, traits.keys)) + max(utf8_bytes(value or "") for value in traits.values)
+    return max(contexts) + content <= int(declaration.limits.max_size)
 
 
 def plan_case(
@@ -317,7 +335,16 @@ def plan_case(
     stores = choose(draw, traits.stores) if with_stores else 0
     chosen = weighted_menu(menu, profile)
     limits = declaration.limits
-    aim = Aim(draw, traits, tuple(dict.fromkeys(chosen)), namespaces, stores, limits.clamp, limits.empty_prefix)
+    aim = Aim(
+        draw,
+        traits,
+        tuple(dict.fromkeys(chosen)),
+        namespaces,
+        stores,
+        limits.clamp,
+        limits.empty_prefix,
+        takes_context(traits, declaration),
+    )
     make = only_answered(aim.op, config)
     return CasePlan(
         config,

@@ -1,8 +1,8 @@
 """The limits of a subject of `kafka-streams`, the bounds of a case, and the coverage of the cache limit.
 
 `Limits` are about histories, and about dirty entries. `unsupported_reason` finds steps that give no answer under the
-variants of a subject, and entries that do not have its size. `only_answered` keeps the generator from making steps
-without an answer. `cost_bound` bounds what playing a case costs.
+variants of a subject, and entries that do not have its size or are larger than it takes. `only_answered` keeps the
+generator from making steps without an answer. `cost_bound` bounds what playing a case costs.
 `count_cells` counts how often a step lands one byte below the cache limit, at it, or above it.
 """
 
@@ -38,8 +38,13 @@ class Limits(system.Limits):
 
     @property
     def hides_rules(self) -> bool:
-        """Return whether K-VIEW-3 cannot be met."""
-        return not self.empty_prefix
+        """Return whether K-VIEW-3 cannot be met, or rules about larger entries perhaps cannot."""
+        return not self.empty_prefix or self.max_size < system.MAX_SIZE_BYTES
+
+    @property
+    def takes_histories(self) -> bool:
+        """Return whether the subject takes several threads, and entries as large as those of histories."""
+        return self.threads > 1 and self.max_size >= HISTORY_ENTRY_BYTES
 
     @property
     def arguments(self) -> Mapping[str, Mapping[str, str]]:
@@ -47,18 +52,25 @@ class Limits(system.Limits):
         return {} if self.dirty else {name: {"dirty": "never"} for name in ("put", "put_all", "put_if_absent")}
 
 
+HISTORY_ENTRY_BYTES: Final = size_bytes("x", "inner", "", ())
+"""The size of the largest entry that a history writes."""
+
 WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut, view_ops.StorePutIfAbsent, view_ops.StorePutAll)
 
 
 def _find_wrong_size(declaration: Declaration, steps: Sequence[Any]) -> str:
-    """Return the first entry that does not have the size of every entry of the subject; empty if there is none."""
-    size = declaration.limits.entry_size
-    for at, op in enumerate(steps if size is not None else ()):
+    """Return the first entry whose size the subject does not take; empty if there is none."""
+    size, most = declaration.limits.entry_size, declaration.limits.max_size
+    has_limit = size is not None or most < system.MAX_SIZE_BYTES
+    for at, op in enumerate(steps if has_limit else ()):
         for one in (inner for inner in _all_ops(op) if isinstance(inner, WRITES)):
             for write in _writes_of(one):
                 given = size_bytes(write.key, write.value, getattr(write, "topic", ""), getattr(write, "headers", ()))
-                if given != size:
-                    return f"step {at} of the case: an entry has {given} bytes, and every one of the subject has {size}"
+                entry = f"step {at} of the case: an entry has {given} bytes"
+                if size is not None and given != size:
+                    return f"{entry}, and every one of the subject has {size}"
+                if given > most:
+                    return f"{entry}, and the subject takes at most {most}"
     return ""
 
 
