@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
@@ -17,6 +18,7 @@ from entrycache_dev.demo import Demo
 from entrycache_dev.demo import main as demo_main
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
+from tests.support.command import run
 
 
 def conformed(verdict: str) -> dict[str, Any]:
@@ -116,6 +118,46 @@ def test_the_end_of_the_demo_has_at_most_40_lines_of_80_columns(
 )
 def test_a_badge_is_green_only_where_all_was_checked(results: list[dict[str, Any]], message: str) -> None:
     assert json.loads(FORMATS["badge"](results))["message"] == message
+
+
+LEVEL: Final = {"examples": 3, "steps": 9, "missing": []}
+BROKEN: Final = {**LEVEL, "verdict": "violates"}
+WRONG_LEVEL: Final = {**LEVEL, "verdict": "conforms", "rules": {"R-READ-1": {"fired": 1, "verdict": "violates"}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"verdict": "conforms", "levels": {"range": BROKEN}},
+            "its verdict is 'conforms', and that of its levels is viol",
+        ),
+        ({"verdict": "violates"}, "its verdict is 'violates', and that of its levels is conforms"),
+        ({"verdict": "nothing-checked"}, "its verdict is 'nothing-checked', and that of its levels is conforms"),
+        ({"verdict": "conforms", "levels": {}}, "that of its levels is nothing-checked"),
+        ({"verdict": 3}, "its verdict is 3"),
+        ({"levels": {"range": WRONG_LEVEL}}, "its level range is conforms, and there R-READ-1 is violates"),
+    ],
+)
+def test_a_verdict_that_contradicts_its_parts_is_refused_with_its_line(
+    changes: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results.jsonl"
+    good = {**conformed("conforms"), "verdict": "conforms"}
+    path.write_text("".join(json.dumps(one) + "\n" for one in (good, {**good, **changes})), "utf-8")
+    for form in ("terminal", *FORMATS):
+        code, out, err = run(capsys, "report", str(path), "--to", form)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert f"{path}, line 2: " in err
+        assert message in err
+
+
+def test_a_proof_whose_verdict_contradicts_its_problems_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    for verdict, problems, refused in (("conforms", [], False), ("conforms", ["x"], True), ("violates", [], True)):
+        path.write_text(json.dumps({**PROVED, "verdict": verdict, "problems": problems}), "utf-8")
+        with pytest.raises(UsageError, match="line 1: its verdict is") if refused else nullcontext():
+            read_results(path)
 
 
 @pytest.mark.parametrize(

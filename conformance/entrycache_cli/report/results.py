@@ -46,7 +46,7 @@ def read_results(path: Path) -> list[dict[str, Any]]:
     """Read the objects in a file of results.
 
     Raises:
-        UsageError: the file cannot be read, or a line is not a result.
+        UsageError: the file cannot be read, or a line is not a result, or its verdict contradicts its parts.
     """
     results_read = []
     for number, line in enumerate(files.read_text(path, "the results").split("\n"), 1):
@@ -60,7 +60,11 @@ def read_results(path: Path) -> list[dict[str, Any]]:
             ) from None
         if type(value) is not dict or not strict_json.is_same_json(value.get("schema"), 1):
             raise errors.UsageError(f"{path}, line {number}: no result of schema 1; expected what --json prints")
-        strict_json.check_shape(value, SHAPES[result_kind(value, f"{path}, line {number}")], f"{path}, line {number}")
+        where = f"{path}, line {number}"
+        strict_json.check_shape(value, SHAPES[result_kind(value, where)], where)
+        contradiction = find_contradiction(value, where)
+        if contradiction:
+            raise errors.UsageError(f"{where}: {contradiction}; expected what --json prints, unchanged")
         results_read.append(value)
     if not results_read:
         raise errors.UsageError(f"{path} holds no result")
@@ -77,6 +81,33 @@ def result_kind(result: dict[str, Any], where: str) -> str:
     if kind is None:
         raise errors.UsageError(f"{where}: none of the results of conform, audit or prove")
     return kind
+
+
+def find_contradiction(result: dict[str, Any], where: str) -> str:
+    """Return the first verdict of a result that contradicts the verdicts of its parts; empty if none does."""
+    kind = result_kind(result, where)
+    if kind == "conform":
+        return _find_wrong_level(result)
+    if kind == "prove" and {"verdict", "problems"} <= result.keys():
+        verdict, problems = result["verdict"], result["problems"]
+        if (verdict == errors.Verdict.VIOLATES.value) != bool(problems):
+            return (
+                f"its verdict is {errors.describe_value(verdict)}, and it names {'some' if problems else 'no'} problem"
+            )
+    return ""
+
+
+def _find_wrong_level(result: dict[str, Any]) -> str:
+    """Return the first level of a run, or the run, whose verdict its rules or its levels contradict."""
+    violates = errors.Verdict.VIOLATES.value
+    for name, level in result["levels"].items():
+        broken = [rule for rule, one in level.get("rules", {}).items() if one["verdict"] == violates]
+        if broken and level["verdict"] != violates:
+            return f"its level {name} is {level['verdict']}, and there {broken[0]} is {violates}"
+    whole = errors.combine_verdicts(errors.Verdict(level["verdict"]) for level in result["levels"].values()).value
+    if result.get("verdict", whole) != whole:
+        return f"its verdict is {errors.describe_value(result['verdict'])}, and that of its levels is {whole}"
+    return ""
 
 
 def verdict_lines(result: dict[str, Any]) -> list[Line]:

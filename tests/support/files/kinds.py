@@ -234,7 +234,7 @@ def results() -> tuple[str, ...]:
     by_threads = {**failure, "said": "x", "clients": 2, "tries": 5, "times": 2, "proved": False}
     run = {
         "schema": 1, "subject": "mine", "source": None, "system": "pulsar-pip430", "verdict": "violates",
-        "levels": {"range": level, "threads": threads}, "rules": {"R-EVICT-1": {"fired": 9}},
+        "levels": {"range": level, "threads": {**threads, "verdict": "violates"}}, "rules": {"R-EVICT-1": {"fired": 9}},
         "cells": {"TIME/EVICT_1": 2},
         "failures": [failure, by_threads], "skipped": [{"what": "level queue", "reason": "no op"}],
     }  # fmt: skip
