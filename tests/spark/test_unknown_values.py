@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,9 @@ from typing import Final
 import pytest
 
 from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.unknown_values import ops_of, words_read
 from entrycache_spark.folders import audit_folder
+from tests.support import ROOT
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import audit_by_checker
 
@@ -52,6 +55,60 @@ def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: st
     altered = [row for name, own in alterations(rows) for row in plant.renamed(own, name)]
     result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, system=system, threads="one", clock="virtual"))
     assert sorted({(one.broker, one.rule) for one in result.violations}) == []
+
+
+NUMBERS: Final = ("life", "pass_id", "call_id")
+"""Columns that hold the `seq` of another row."""
+BEGINS_A_LIFE: Final = {"INSERT", "PUT"}
+
+
+def numbered_on(rows: list[plant.Row], op: str) -> list[plant.Row]:
+    """Return the rows of a recorder that does not know this op: it numbers the other rows without a gap."""
+    kept = [row for row in rows if row["op"] != op]
+    seqs = [row["seq"] for row in kept]
+
+    def renumber(name: str, value: int | None) -> int | None:
+        if name == "life" and op in BEGINS_A_LIFE:
+            return None
+        return value if value is None or value < 0 else bisect_left(seqs, value)
+
+    return [
+        {**row, "seq": at, **{name: renumber(name, row[name]) for name in NUMBERS if name in row}}
+        for at, row in enumerate(kept)
+    ]
+
+
+def silent(rows: list[plant.Row]) -> list[plant.Row]:
+    """Return a broker for each op, named for it, whose recorder does not know the op."""
+    ops = sorted({row["op"] for row in rows})
+    return [row for op in ops for row in plant.renamed(numbered_on(rows, op), op)]
+
+
+@pytest.mark.parametrize("backend", ["local", pytest.param("replay", marks=pytest.mark.long)])
+@pytest.mark.parametrize("system", PRESETS)
+def test_a_recorder_that_says_that_rows_are_missing_accuses_nobody(tmp_path: Path, system: str, backend: str) -> None:
+    rows = silent(next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS[system]).values())))
+    says = {"system": system, "threads": "one", "clock": "virtual", "sampling": "one op is missing"}
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", rows, **says))
+    assert sorted({(one.broker, one.rule) for one in result.violations}) == []
+    assert set(result.rules.values()) <= {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+
+
+@pytest.mark.parametrize("system", PRESETS)
+def test_the_page_names_the_rules_that_need_the_rows_of_an_op(tmp_path: Path, system: str) -> None:
+    """If the recorder does not say that rows are missing, they break these rules, or rules about bytes."""
+    rows = silent(next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS[system]).values())))
+    result = BACKENDS["local"](plant.write(tmp_path / "trace", rows, system=system, threads="one", clock="virtual"))
+    accused = {(one.broker, one.rule) for one in result.violations}
+    assert accused or system == "kafka-streams"
+    assert {
+        (op, rule)
+        for op, rule in accused
+        if op not in ops_of(rule, system) and "bytes_after" not in words_read(rule, system)
+    } == set()
+    page = (ROOT / "docs/reference/trace-format.md").read_text("utf-8").split(f"\n## {system}\n")[1].split("\n## ")[0]
+    table = {row.split(" | ")[0]: row for row in page.split("An audit of these rules reads")[1].split("\n| ")}
+    assert all(rule in table[op] for op, rule in accused if op in ops_of(rule, system))
 
 
 @pytest.mark.parametrize("backend", ["local", "replay"])

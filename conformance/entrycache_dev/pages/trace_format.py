@@ -19,6 +19,7 @@ from entrycache_protocol.case import read_case
 from entrycache_protocol.files import scratch_folder, write_text
 from entrycache_spark.common.rule_files import LAST_SNAPSHOT, Need, RuleFile, all_rules
 from entrycache_spark.common.system import AUDITED
+from entrycache_spark.common.unknown_values import ops_of
 from entrycache_trace import convert, files, schema
 
 PAGE: Final = Path("docs/reference/trace-format.md")
@@ -48,6 +49,7 @@ def _system_data(system: str) -> dict[str, object]:
         "example": example_rows(system),
         "settings": list(_setting_rows(all_rules(system))),
         "once": list(_once_rows(all_rules(system))),
+        "needed_ops": list(_op_rows(system, form)),
         "snapshots": ", ".join(rule.id for rule in all_rules(system) if any(map(_is_about_snapshots, rule.needs))),
     }
 
@@ -81,6 +83,14 @@ def _once_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str, str]]:
     for need in (need for need in once if not _is_about_snapshots(need)):
         events = ", ".join(f"`{' '.join(part or '*' for part in event)}`" for event in need.events)
         yield " or ".join(need.names), events, ", ".join(rule.id for rule in rules if need in rule.needs)
+
+
+def _op_rows(system: str, form: schema.TraceFormat) -> Iterator[tuple[str, str]]:
+    """Yield each op with the rules that read its rows."""
+    for op in form.by_op:
+        rules = [rule.id for rule in all_rules(system) if op in ops_of(rule.id, system)]
+        if rules:
+            yield op, ", ".join(rules)
 
 
 def _setting_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str]]:

@@ -77,9 +77,19 @@ def find_unknown(counts: Counts, metadata: Metadata) -> dict[str, str]:
     return unknown
 
 
-@cache
 def columns_of(rule_id: str, system: str) -> frozenset[str]:
     """Return the counted columns that a rule reads, by itself or in a view."""
+    return words_read(rule_id, system) & frozenset(counted_columns(system))
+
+
+def ops_of(rule_id: str, system: str) -> frozenset[str]:
+    """Return the ops whose rows a rule reads, by itself or in a view."""
+    return words_read(rule_id, system) & AUDITED[system].format.by_op.keys()
+
+
+@cache
+def words_read(rule_id: str, system: str) -> frozenset[str]:
+    """Return the words of a rule's SQL and of the views that it reads."""
     rule = next(each for each in rule_files.all_rules(system) if each.id == rule_id)
     texts = [rule.checked, rule.window or "", *(" ".join(condition) for condition in map(_texts, rule.conditions))]
     pending = [view for text in texts for view in rule_files.referenced_views(text)]
@@ -91,7 +101,7 @@ def columns_of(rule_id: str, system: str) -> frozenset[str]:
             visited.add(view)
             texts.append(rule_files.shared_view(system, view))
             pending += rule_files.referenced_views(texts[-1])
-    return frozenset(rule_files.words_of("\n".join(texts)) & set(counted_columns(system)))
+    return frozenset(rule_files.words_of("\n".join(texts)))
 
 
 def _texts(condition: rule_files.Condition) -> tuple[str, ...]:
