@@ -19,9 +19,10 @@ one run shows several defects and goes on behind known ones.
 import contextlib
 import dataclasses
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from entrycache_conformance import explain, generate, search
 from entrycache_conformance.choices import ChoiceMinimizer
@@ -66,6 +67,9 @@ MAX_CHOICE_TRIES: Final = 3_000
 
 PROCESS_TRIES: Final = 60
 """The number of processes that are started to leave out runs, then steps of the last run, then steps before it."""
+
+CONFIRM_SECONDS = 60.0
+"""The time after which nothing more is left out of a failure that needs earlier runs: what is left is reported."""
 
 MIN_TRIES_PER_RUN: Final = 4
 """The least number of tries for one earlier run; with so many runs that each would get fewer, their steps stay."""
@@ -385,27 +389,37 @@ def _confirm_after_earlier_runs(subject: TestedSubject, case: Case) -> FailingCa
     """Return the shortest sequence of runs whose last run alone differs, and only after the others; None if none is."""
     if not case.earlier:
         return None
+    deadline = time.monotonic() + CONFIRM_SECONDS
     differs = partial(find_difference, subject, fresh=True)
     whole = _up_to_first_difference(subject, [_reference_run(one) for one in (*case.earlier, case)])
     if whole is None:
         return None
-    runs = minimize_items(whole, lambda some: _up_to_first_difference(subject, some), PROCESS_TRIES)
+    runs = minimize_items(whole, _until(deadline, partial(_up_to_first_difference, subject)), PROCESS_TRIES)
     if len(runs) < 2:
         return None
     last = dataclasses.replace(runs[-1].case, earlier=tuple(run.case for run in runs[:-1]))
     difference = differs(last)
     if difference is None:
         return None
-    last, _ = shrink_case(last, difference, differs, PROCESS_TRIES)
+    last, _ = shrink_case(last, difference, _until(deadline, differs), PROCESS_TRIES)
     tries = PROCESS_TRIES // len(last.earlier)
     for at in range(len(last.earlier) if tries >= MIN_TRIES_PER_RUN else 0):
-        last = _shorten_earlier_run(subject, last, at, tries)
+        last = _shorten_earlier_run(subject, last, at, tries, deadline)
     again = [repeated for _ in range(CONFIRMATIONS) if (repeated := differs(last)) is not None]
     alone = [differs(dataclasses.replace(last, earlier=())) for _ in range(CONFIRMATIONS)]
     steps = sum(len(run.steps) for run in last.earlier)
     if len(again) < CONFIRMATIONS or any(one is not None for one in alone) or steps > MAX_STEPS:
         return None
     return _failing_case(last, again[0])
+
+
+Candidate = TypeVar("Candidate")
+Result = TypeVar("Result")
+
+
+def _until(deadline: float, fails: Callable[[Candidate], Result | None]) -> Callable[[Candidate], Result | None]:
+    """Return a check that finds no failure after the deadline, so that minimizing ends with what it has."""
+    return lambda candidate: None if time.monotonic() >= deadline else fails(candidate)
 
 
 class _ReferenceRun(NamedTuple):
@@ -431,7 +445,7 @@ def _up_to_first_difference(subject: TestedSubject, runs: Sequence[_ReferenceRun
     return None
 
 
-def _shorten_earlier_run(subject: TestedSubject, case: Case, at: int, tries: int) -> Case:
+def _shorten_earlier_run(subject: TestedSubject, case: Case, at: int, tries: int, deadline: float) -> Case:
     """Return the case with one of its earlier runs shortened as far as the failure allows."""
 
     def fails(run: Case) -> Case | None:
@@ -440,7 +454,7 @@ def _shorten_earlier_run(subject: TestedSubject, case: Case, at: int, tries: int
         shorter = dataclasses.replace(case, earlier=(*case.earlier[:at], run, *case.earlier[at + 1 :]))
         return None if find_difference(subject, shorter, fresh=True) is None else shorter
 
-    return minimize_steps(case.earlier[at], fails, tries) or case
+    return minimize_steps(case.earlier[at], _until(deadline, fails), tries) or case
 
 
 def _failing_case(case: Case, difference: Difference) -> FailingCase:

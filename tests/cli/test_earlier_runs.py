@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_conformance import shrink
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json, format_case, read_case
 from entrycache_protocol.errors import UsageError
@@ -125,6 +126,19 @@ def test_many_earlier_runs_are_reported_after_few_starts(tmp_path: Path, capsys:
     code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "cases"))
     assert (code, "it depends on earlier runs: it fails after the 30 runs before it" in out) == (1, True), out
     assert len(starts.read_text().splitlines()) < 300
+
+
+def test_confirming_after_earlier_runs_is_bounded_in_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without time to leave runs out, the failure is reported with all of them after a few starts."""
+    monkeypatch.setattr(shrink, "CONFIRM_SECONDS", 0.0)
+    program, starts = tmp_path / "worn.py", tmp_path / "starts"
+    program.write_text(WORN.format(starts=starts))
+    command = shlex.join([sys.executable, "-I", "-S", str(program)])
+    code, out, _ = run(capsys, "conform", "--command", command, "--failures", str(tmp_path / "cases"))
+    assert (code, "it depends on earlier runs: it fails after the " in out) == (1, True), out
+    assert len(starts.read_text().splitlines()) < 30
 
 
 def test_an_earlier_run_stands_in_the_table_though_no_step_of_it_is_needed(

@@ -11,6 +11,20 @@ import pytest
 
 from tests.support.command import run
 
+CHANGING = """
+import json, pathlib, sys
+started = pathlib.Path(sys.argv[1])
+offer = {"ops": ["usage"], **({"order_slack": 1} if started.exists() else {})}
+started.touch()
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}}), flush=True)
+    elif request["cmd"] == "run":
+        wrong = {"entries": 1, "bytes": 0}
+        print(json.dumps({"id": request["id"], "outcomes": [wrong for _ in request["steps"]]}), flush=True)
+"""
+
 SUBJECT = """
 import json, pathlib, sys
 started, wrong = pathlib.Path(sys.argv[1]), sys.argv[2]
@@ -74,4 +88,14 @@ def test_one_that_dies_and_does_not_start_again_is_broken(tmp_path: Path, capsys
     code, _, err = run(capsys, *command(tmp_path, "dies"))
     assert code == 3
     assert "could be started once, and not again" in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_one_that_changes_its_order_slack_between_two_starts_is_broken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = shlex.join([sys.executable, "-c", CHANGING, str(tmp_path / "started")])
+    code, _, err = run(capsys, "conform", "--command", line, "--level", "range", "--failures", str(tmp_path / "cases"))
+    assert code == 3
+    assert "was started again, and declares something else: order_slack" in err
     assert len(err.strip().splitlines()) == 1

@@ -31,6 +31,14 @@ def test_every_example_is_true() -> None:
     assert done.attempted >= 40
 
 
+def test_the_page_says_that_no_cache_is_safe_for_threads_and_shows_the_lock() -> None:
+    own, threads = TEXT.split("\n## Threads\n")
+    assert "The cache is not safe for several threads: [hold a lock around each call](#threads)." in own
+    (example,) = re.findall(r"^```python\n(.*?)^```$", threads.split("\n## ")[0], flags=re.S | re.M)
+    assert "threading.Lock(), BrokerCache()" in example
+    assert "with lock:\n...             cache.insert(" in example
+
+
 def test_a_wrong_character_in_an_example_is_seen() -> None:
     source = "\n".join(block.text for block in blocks(PAGE) if block.language == "python")
     wrong = source.replace("Removal(entries=2, size_bytes=20)", "Removal(entries=2, size_bytes=21)")
