@@ -171,7 +171,12 @@ def _is_repaired(subject: TestedSubject, finding: str, cases: Sequence[FindingCa
 
 
 def explain_by_variants(subject: TestedSubject, failing: FailingCase) -> str:
-    """Return a hint if a failing case is right under one other value of a variant; empty if it is not."""
+    """Return a hint if a failing case is right under one other value of a variant; empty if it is not.
+
+    A subject that does not start again is not asked.
+    """
+    if failing.unconfirmed:
+        return ""
     return find_demanded_defect(subject, failing) or find_followed_variant(subject, failing)
 
 

@@ -127,6 +127,9 @@ class FailureCollector(SubjectWrapper):
         failing = shrink_and_confirm(self, raw)
         if failing is None:
             return self._tries < MAX_SHRUNK
+        if failing.unconfirmed:  # the subject does not start again, so nothing more can be asked of it
+            self.failures.append(failing)
+            return False
         self._shapes.append(explain.shape_of(self.subject, failing))
         rule = self._first_rule(failing)
         if rule not in self._rules:
