@@ -111,7 +111,9 @@ def _proof(over: Mapping[str, Part], skipped: list[tuple[str, str]], left_out: t
     )
 
 
-def _parts(profile: str, absent: Sequence[str], systems: Collection[str]) -> Iterator[tuple[str, scheduler.Work[Part]]]:
+def _parts(
+    profile: str, absent: Sequence[str], systems: Collection[str] = SYSTEM_EVIDENCE.keys()
+) -> Iterator[tuple[str, scheduler.Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
     scaled = SCALED_CASES_IN_CI if profile == PROFILES[0] else SCALED
     about = {name: entry for name, entry in SYSTEM_EVIDENCE.items() if name in systems}

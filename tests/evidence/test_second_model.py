@@ -253,7 +253,7 @@ def test_only_the_longer_profiles_ask_for_tlc_and_without_it_it_is_skipped(monke
 
     missing_parts: dict[str, tuple[str, ...]] = {}
 
-    def parts(profile: str, missing: Sequence[str]) -> Iterator[Any]:
+    def parts(profile: str, missing: Sequence[str], systems: object) -> Iterator[Any]:
         missing_parts[profile] = tuple(missing)
         return iter(())
 

@@ -62,7 +62,7 @@ def test_every_profile_of_prove_checks_vocabulary_and_large_runs_of_every_system
 
 def test_the_check_of_the_rules_compares_the_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other checks are replaced, because they take long and have tests of their own."""
-    for other_check in ("_links", "_page", "_tests", "_fires", "_mutants", "_flips"):
+    for other_check in ("_links", "_tests", "_fires", "_mutants", "_flips"):
         monkeypatch.setattr(agreement, other_check, lambda *_: [])
     for check_of_examples in ("check_example", "check_strays"):
         monkeypatch.setattr(agreement.examples, check_of_examples, lambda *_: [])

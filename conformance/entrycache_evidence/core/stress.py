@@ -47,16 +47,16 @@ TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_milli
 POSITIONS: Final = frozenset({"pos", "first", "last"})
 LEDGERS: Final = frozenset({"ledger"})
 NAMES: Final = frozenset({"cache", "cursor", "hold", "ns", "store", "topic"})
-KEYS: Final = frozenset({"key", "from_", "to"})
+KEYS: Final = frozenset({"key", "from_", "to", "prefix"})
 TEXTS: Final = frozenset({"value"})
 NUMBERS: Final = frozenset({"token", "timestamp", "offset", "partition"})
 NESTED: Final = frozenset({"entries", "on_flush", "steps"})
 COUNTS: Final = frozenset({"expected_reads"})
 AS_THEY_ARE: Final = frozenset(
     {
-        *("dirty", "fails", "global_thread", "headers", "last_inclusive", "threads", "to_inclusive"),
+        *("backward", "dirty", "fails", "global_thread", "headers", "last_inclusive", "skip_cache", "threads"),
         *("eviction", "evict_by_expected_reads", "evict_by_mark_deleted", "extend_recently_accessed", "max_requeues"),
-        *("mode", "reentry_budget", "segments", "variants", "watermark"),
+        *("mode", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
     }
 )
 
@@ -112,7 +112,7 @@ class Scaling:
         if isinstance(value, Position):
             return Position(self._ledger(value.ledger), value.entry + self.entry_shift)
         if isinstance(value, tuple) and name in NESTED:
-            return tuple(self.whole(one) for one in value)
+            return tuple(self._nested(one) for one in value)
         if type(value) is not int:
             return value
         if name in COUNTS:
@@ -126,6 +126,13 @@ class Scaling:
         """Return a configuration or an operation with every field scaled."""
         names = [field.name for field in fields(record)]
         return replace(record, **{name: self.field(name, getattr(record, name)) for name in names})
+
+    def _nested(self, record: Any) -> Any:
+        """Return an operation inside another, or a pair of a key and its value, scaled."""
+        if is_dataclass(record):
+            return self.whole(record)
+        key, value = record
+        return self.field("key", key), self.field("value", value)
 
     def _text(self, name: str, value: str) -> str:
         if name in TEXTS:

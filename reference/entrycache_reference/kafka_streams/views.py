@@ -4,9 +4,9 @@ A view merges the cached entries with the underlying store, forward or backward,
 Queries answer like reads, but cache nothing. `store_clear` drops what is cached, `store_close` flushes first and then
 drops the store with everything below it.
 
-Beside: CachingKeyValueStore.range, .reverseRange, .all, .reverseAll, .prefixScan (kafka-streams 4.3.1)
-Beside: CachingKeyValueStore.putIfAbsent, .putAll, .approximateNumEntries, .query, .clearCache, .close
-Beside: AbstractMergedSortedCacheStoreIterator.hasNext, .next
+Beside: CachingKeyValueStore.reverseRange, .prefixScan, .putIfAbsent, .approximateNumEntries (kafka-streams 4.3.1)
+Beside: CachingKeyValueStore.query, .runKeyQuery, .clearCache, .close (kafka-streams 4.3.1)
+Beside: AbstractMergedSortedCacheStoreIterator.hasNext (kafka-streams 4.3.1)
 """
 
 from collections.abc import Callable, Mapping
