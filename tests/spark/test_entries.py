@@ -71,7 +71,8 @@ def test_a_lost_mark_is_reported_at_the_next_row_of_the_life(tmp_path: Path, row
     lost.update(
         {**dict.fromkeys(lost), **{name: lost[name] for name in ("broker", "cache", "seq", "ts_ns", "bytes_after")}}
     )
-    lost.update(op="MISS", call_id=lost["seq"])
+    miss = next(row for row in own if row["op"] == "MISS")
+    lost.update(op="MISS", call_id=lost["seq"], ledger_id=1 << 40, entry_id=0, cause=miss["cause"])
     result = audit_folder(plant.write(tmp_path / "trace", own), "replay")
     after = next(row for row in own if row["seq"] > lost["seq"] and row["life"] == life)
     assert [line.split(", ")[1] for line in result.differences] == [f"seq {after['seq']}: accessed is True"]
