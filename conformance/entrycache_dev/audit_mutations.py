@@ -111,15 +111,20 @@ def list_changes(rows: Sequence[Row], system: str) -> list[Change]:
     ]
 
 
-def change_row(rows: Sequence[Row], change: Change, seed: int) -> tuple[list[Row], int] | None:
-    """Return a copy of the rows with one row changed, and its seq; None if no row can be changed this way."""
+def change_row(
+    rows: Sequence[Row], change: Change, seed: int, named: frozenset[str] = frozenset()
+) -> tuple[list[Row], int] | None:
+    """Return a copy of the rows with one row changed, and its seq; None if no row can be changed this way.
+
+    Events of the ops `named` must name a cache: an audit refuses a trace in which one does not.
+    """
     fit = [
         at for at, row in enumerate(rows) if (row["op"], row["cause"]) == change[:2] and row[change.column] is not None
     ]
     random.Random(f"{seed} {change}").shuffle(fit)
     for at in fit:
         own = [dict(row) for row in rows]
-        if _apply(own, at, change):
+        if _apply(own, at, change) and not any(row["op"] in named and row["cache"] is None for row in own):
             return own, own[at]["seq"]
     return None
 
@@ -235,7 +240,7 @@ def judge_changes(
         numbered: dict[str, tuple[Change, int]] = {}
         copies: list[Row] = []
         for number, change in enumerate(changes[start : start + many]):
-            copy = change_row(rows, change, seed)
+            copy = change_row(rows, change, seed, ops_with_cache(base.system))
             if copy is not None:
                 numbered[f"{number:03}"] = (change, copy[1])
                 copies += rename_broker(copy[0], f"{number:03}")

@@ -216,7 +216,6 @@ OWN = {
     "entrycache_conformance/unpinned.py": "drivers, which are made in a folder of their own and renamed",
     "entrycache_evidence/tlc/runner.py": "what TLC reads, in a folder that goes away with it",
     "entrycache_cli/commands/exit_codes.py": "stdin and stderr, where they are closed",
-    "entrycache_dev/pages/faults.py": "pages of a checkout",
     "entrycache_cli/commands/init.py": "temporary, in `atomic_path`",
     "entrycache_cli/plugin/items.py": "what workers share, in a folder of pytest's that goes away",
     "entrycache_conformance/vectors/packs.py": "beside, in `whole`",

@@ -77,8 +77,8 @@ def quick(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(work)
     monkeypatch.setattr("sys.stdin", io.StringIO('{"cmd":"start","version":1}\n'))
     monkeypatch.setattr("entrycache_cli.commands.conform.conform", lambda *_: REPORT)
-    monkeypatch.setattr("entrycache_evidence.run.prove", lambda profile: Proof([], [], []))
-    monkeypatch.setattr("entrycache_evidence.core.results.compare", lambda proof: [])
+    monkeypatch.setattr("entrycache_evidence.run.prove", lambda profile, systems: Proof([], [], []))
+    monkeypatch.setattr("entrycache_evidence.core.results.compare", lambda proof, rules: [])
 
 
 def ended(line: str, out: Any, monkeypatch: pytest.MonkeyPatch) -> int:

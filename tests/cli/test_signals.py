@@ -52,7 +52,7 @@ def test_a_hundred_signals(tmp_path: Path) -> None:
 
 def test_every_command_is_tried() -> None:
     words = {line.split()[0] for line in COMMANDS.values()}
-    assert words >= set(main.list_commands(None)) - {"report", "settings", "share", "TOUR"}  # type: ignore[arg-type]
+    assert words >= set(main.list_commands(None)) - {"findings", "report", "settings", "share", "TOUR"}  # type: ignore[arg-type]
 
 
 DEAF = "import signal, subprocess, time\nsignal.signal(15, signal.SIG_IGN)\nsubprocess.run(['sleep', '60'])"
