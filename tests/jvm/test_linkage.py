@@ -111,7 +111,7 @@ def test_a_driver_that_does_not_fit_is_no_violation(tools: Tools, replay: Replay
     assert code == 3
     assert line.startswith(
         "entrycache: the driver of kafka-streams 4.3.1 does not fit the classes on the class path: it needs "
-        "org.apache.kafka.streams.state.internals.ThreadCache.put(java.lang.String, org.apache"
+        "org.apache.kafka.streams.state.internals.ThreadCache.addDirtyEntryFlushListener(java.lang.String, org.apache"
     )
     assert ", which other lacks; give the jars that it was built for, or choose the driver" in line
 
