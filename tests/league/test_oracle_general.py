@@ -63,7 +63,7 @@ def test_files_are_read_under_the_names_that_they_have(name: str, tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("x.csv", "expected the folder of a trace, or NAME.oracleGeneral or NAME.oracleGeneral.bin, also with .zst"),
+        ("x.txt", "expected the folder of a trace, or NAME.oracleGeneral or NAME.oracleGeneral.bin, also with .zst"),
         ("x.oracleGeneralOpNS", "expected the folder of a trace, or NAME.oracleGeneral"),
         ("x.oracleGeneral.bin.zst", "cannot be read as zstd"),
         ("x.oracleGeneral.bin", "records of 24 bytes, little-endian"),
