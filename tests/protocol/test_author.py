@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -279,9 +279,15 @@ def test_ending_the_process_is_an_error_of_the_class() -> None:
         check(Exiting, levels=["range"], examples=20)
 
 
-def test_too_few_examples_check_nothing() -> None:
-    with pytest.raises(AssertionError, match="nothing was checked of Small at range"):
-        check(Small, levels=["range"], examples=1)
+class OneStep(Small):
+    """A subject of which one step a run can be looked at."""
+
+    limits: ClassVar = {"max_steps": 1}
+
+
+def test_too_few_steps_check_nothing() -> None:
+    with pytest.raises(AssertionError, match="nothing was checked of OneStep at range"):
+        check(OneStep, levels=["range"], examples=1)
 
 
 def test_a_level_without_an_offered_operation_is_not_checked() -> None:
