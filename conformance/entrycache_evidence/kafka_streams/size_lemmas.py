@@ -204,7 +204,7 @@ def _share_obligations(table: Any, model: Model) -> list[Obligation]:
 
         def way(is_global: bool = is_global) -> Any:
             event = ops.Share(Term(_BYTES), Term(_THREADS), is_global)  # type: ignore[arg-type]
-            return raw(model["step.perform"](None, event, Config())[1].bytes)
+            return raw(model["step.perform"](initial(Config()), event, Config())[1].bytes)
 
         takers = _THREADS + int(is_global)
         goal = holds_on_all_paths(
