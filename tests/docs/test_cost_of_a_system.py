@@ -1,4 +1,4 @@
-"""The cost of a new system: its own folders and two existing files, shown by a toy of two operations."""
+"""The cost of a new system: its own folders and three existing files, shown by a toy of two operations."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ DIFF: Final = diffs()["A system"][0]
 TOUCHED: Final = [
     "reference/entrycache_reference/rules.py",
     "conformance/entrycache_conformance/systems/__init__.py",
+    "conformance/entrycache_evidence/core/numbers.toml",
 ]
-"""The existing files that change: the ids of rules and the list of systems."""
+"""The existing files that change: the ids of rules, the list of systems, and the numbers of the references."""
 
 RULES_OF_IT: Final = "tests/reference/toy/rules_of_the_set.py"
 """The tests of its rules, renamed so that pytest does not collect them here."""
@@ -32,7 +33,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     return there
 
 
-def test_two_files_are_touched() -> None:
+def test_three_files_are_touched() -> None:
     assert existing(DIFF) == TOUCHED
 
 
