@@ -78,6 +78,16 @@ def subject_options(function: F) -> F:
     return function
 
 
+def open_subject_of_case(file: Path, choice: resolve.SubjectChoice, system: str) -> TestedSubject:
+    """Open the subject that is to play a case; an error about the system of the case names the file."""
+    try:
+        return resolve.resolve_subject(choice._replace(system=choice.system or system))
+    except errors.UsageError as error:
+        if choice.system is None and str(error).startswith(system):
+            raise errors.UsageError(f"{file}: {error}") from None
+        raise
+
+
 def choose_subject(subject: str | None, kwargs: dict[str, Any]) -> resolve.SubjectChoice:
     """Return the subject that a command line names; what it writes to stderr goes where the options say.
 

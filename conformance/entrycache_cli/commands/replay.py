@@ -89,7 +89,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         terminal.echo(export_test(file, as_test, choice), nl=False)
         return 0
     case = read_case_or_history(file, SYSTEMS)
-    tested = _open_subject(file, choice, case.system.name)
+    tested = options.open_subject_of_case(file, choice, case.system.name)
     if isinstance(case, History):
         return _replay_history(file, case, tested, as_json)
     try:
@@ -106,16 +106,6 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
         reason = f"{tested.name} shows no answer that is compared" if replayed.case.steps else replay.NO_STEPS
         options.print_nothing_checked([f"{file}: {reason}"])
     return replayed.verdict.exit_code
-
-
-def _open_subject(file: Path, choice: resolve.SubjectChoice, system: str) -> TestedSubject:
-    """Open the subject; an error about the system of the case names the file."""
-    try:
-        return resolve.resolve_subject(choice._replace(system=choice.system or system))
-    except errors.UsageError as error:
-        if choice.system is None and str(error).startswith(system):
-            raise errors.UsageError(f"{file}: {error}") from None
-        raise
 
 
 def _replay_history(file: Path, history: History, subject: TestedSubject, as_json: bool) -> int:
@@ -162,7 +152,7 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
             return render_java_test(value)
         except errors.UsageError as error:
             raise errors.UsageError(f"{file}: {error}") from None
-    tested = _open_subject(file, choice, case.system.name)
+    tested = options.open_subject_of_case(file, choice, case.system.name)
     choice = choice._replace(system=choice.system or case.system.name)
     try:
         require_supported(case, tested)

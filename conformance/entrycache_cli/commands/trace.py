@@ -22,7 +22,7 @@ import click
 from entrycache_cli.commands import COMMANDS, TRACE_COMMANDS, options
 from entrycache_cli.report.run_text import failure_table
 from entrycache_cli.report.terminal import echo, make_console, spinner
-from entrycache_conformance import failure, resolve
+from entrycache_conformance import failure
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError, describe_value, escape_unprintable, missing_extra
@@ -314,7 +314,7 @@ def record_command(
     case = read_case(case_file, SYSTEMS)
     require_traces(case, str(case_file))
     choice = options.choose_subject(subject, kwargs)
-    tested = resolve.resolve_subject(choice._replace(system=choice.system or case.system.name))
+    tested = options.open_subject_of_case(case_file, choice, case.system.name)
     try:
         recording = record(tested, case, out)
     finally:
