@@ -14,6 +14,7 @@ from _pytest.mark.structures import ParameterSet
 
 from entrycache_conformance.java.driver import jar_under_test
 from entrycache_conformance.java.releases import demo_release
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.model import CASES_FOLDER
 from tests.support import ROOT
 
@@ -33,6 +34,13 @@ def params() -> list[ParameterSet]:
     """Leave out all subjects but a class, which other tests check, and policies, which have to be compiled."""
     dear = re.compile(r"entrycache (conform (?!my_cache).*?|policies .*?) *(#.*)?")
     return [pytest.param(line, marks=pytest.mark.long if dear.fullmatch(line) else ()) for line in ENTRYCACHE]
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_the_table_of_systems_names_each_level_and_no_other(name: str) -> None:
+    row = re.search(rf"^\| `{name}` \| .* \| (.*) \| .* \|$", README, re.MULTILINE)
+    assert row is not None
+    assert set(row[1].split(", ")) - {"concurrent"} == set(SYSTEMS[name].levels)
 
 
 @pytest.mark.parametrize("line", params())
