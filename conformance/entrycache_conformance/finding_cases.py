@@ -183,7 +183,7 @@ def explain_by_variants(subject: TestedSubject, failing: FailingCase) -> str:
 def find_followed_variant(subject: TestedSubject, failing: FailingCase) -> str:
     """Return a hint if the subject answers a failing case as a variant does that it does not declare."""
     case, declaration = failing.case, subject.declaration
-    if failing.difference.is_unanswered or failing.unconfirmed or case.earlier:
+    if failing.difference.is_unanswered or case.earlier:
         return ""
     answer = subject.play([case])[0]
     declared = case.config.variants
