@@ -150,12 +150,12 @@ def all_conform(verdicts: dict[str, str]) -> bool:
 def demo_subjects(system: AnySystem, strict: bool, short: bool = False) -> dict[str, bool]:
     """Return the subjects of a system, each with whether it stands for the others.
 
-    A strict run takes all releases, a short run the newest release alone.
+    Of the releases it takes the newest, a strict run all. A short run takes the newest release alone.
     """
     known = () if system.jvm is None else releases(system.jvm.name)
     if short and known:
         return {known[-1].subject: True}
-    released = {release.subject: release.in_demo for release in known if strict or release.in_demo}
+    released = {release.subject: release == known[-1] for release in known if strict or release == known[-1]}
     own = {reference.REFERENCE_NAME: False} if system.fast is None else {reference.REFERENCE_NAME: False, FAST: True}
     return {**own, **released}
 

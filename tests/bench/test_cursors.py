@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from entrycache_conformance.java.releases import demo_release
+from entrycache_conformance.java.releases import example_release
 from entrycache_dev.bench import pulsar_cursors
 from entrycache_dev.bench.pulsar_cursors import (
     JUDGED_SIZES,
@@ -89,14 +89,14 @@ def test_only_thousands_of_cursors_are_judged_and_a_slow_container_misses() -> N
 def test_the_released_container_plays_every_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = [CursorCost("tailing", pattern, 5, 1.0, 1.0) for pattern in PATTERNS]
     try:
-        measured = add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)
+        measured = add_released(costs, example_release(pulsar_cursors.FAMILY).version, 1)
     except MissingPrerequisite as missing:
         pytest.skip(str(missing))
     assert [item.pattern for item in measured] == list(PATTERNS)
     assert all(item.released_nanos is not None and item.released_nanos > 0 for item in measured)
     monkeypatch.setattr(pulsar_cursors, "MAIN", "no.Such")
     with pytest.raises(BrokenSubject, match=r"could not be measured: .*no\.Such"):
-        add_released(costs, demo_release(pulsar_cursors.FAMILY).version, 1)
+        add_released(costs, example_release(pulsar_cursors.FAMILY).version, 1)
 
 
 def test_a_version_without_a_driver_is_named() -> None:

@@ -13,7 +13,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 
 from entrycache_conformance.java.driver import jar_under_test
-from entrycache_conformance.java.releases import demo_release
+from entrycache_conformance.java.releases import example_release
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_faults.model import CASES_FOLDER
 from tests.support import ROOT
@@ -56,7 +56,7 @@ def test_a_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) ->
         "FILE": str(CASES_FOLDER / "expire-at-the-cutoff.json"),
     }
     if "my.jar" in arguments:
-        standing_for["my.jar"] = str(jar_under_test(demo_release("pulsar").subject))
+        standing_for["my.jar"] = str(jar_under_test(example_release("pulsar").subject))
     if "audit" in arguments:
         generate = next(command for command in ENTRYCACHE if command.startswith("entrycache trace generate "))
         generate_argv = [sys.executable, "-m", "entrycache_cli", *shlex.split(generate.partition("#")[0])[1:]]

@@ -28,7 +28,7 @@ from entrycache_cli.report.version_table import (
     render_version_page,
     rules_of_findings,
 )
-from entrycache_conformance.java.releases import demo_release, releases
+from entrycache_conformance.java.releases import example_release, releases
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import AbsentRelease
 from entrycache_reference.rules import Rule
@@ -210,7 +210,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results.mkdir()
     assert called(*folders) == 2
     assert "no records" in capsys.readouterr().err
-    right = find_pinned(demo_release("pulsar").subject)
+    right = find_pinned(example_release("pulsar").subject)
     assert right is not None
     (results / "a.json").write_text(json.dumps(campaign(sha256=right.sha256)))
     pages = [tmp_path / "one.md", tmp_path / "two.md"]

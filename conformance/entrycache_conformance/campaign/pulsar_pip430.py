@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from entrycache_conformance.campaign.run import Program, artifact_of, open_subject
 from entrycache_conformance.java.program import Program as JavaProgram
 from entrycache_conformance.java.program import build_program
-from entrycache_conformance.java.releases import demo_release, releases
+from entrycache_conformance.java.releases import example_release, releases
 from entrycache_conformance.systems.pulsar_pip430.workload import Limits
 from entrycache_protocol.errors import UsageError, keep_partial_result
 
@@ -74,7 +74,7 @@ def run_container_campaign(names: Sequence[str], seed: int, cases: int) -> dict[
 def _run_on_subject(name: str, seed: int, cases: int) -> dict[str, Any]:
     """Return the record of one subject."""
     if name not in {release.subject for release in releases(FAMILY)}:
-        example = demo_release(FAMILY).subject
+        example = example_release(FAMILY).subject
         raise UsageError(f"the containers of {name} are not played; give a pinned release such as {example}")
     limits = _declared_limits(name)
     program = build_program(name, MODULE)

@@ -66,8 +66,8 @@ class Release(NamedTuple):
     """The family's folder of sources that fits its classes."""
     java: int
     """The oldest Java that runs them."""
-    in_demo: bool = False
-    """True if a plain `make conform` runs it."""
+    example: bool = False
+    """True if messages name it instead of the newest release of its family."""
 
     def __str__(self) -> str:
         return f"{self.family.name} {self.version}"
@@ -134,22 +134,22 @@ def newest_release(family: str, era: str | None = None) -> Release:
     return [release for release in releases(family) if era in {None, release.era}][-1]
 
 
-def demo_release(family: str) -> Release:
-    """Return the release that stands for its family: the newest that a plain `make conform` runs."""
-    return [release for release in releases(family) if release.in_demo][-1]
+def example_release(family: str) -> Release:
+    """Return the release that examples name: the one whose file says so, else the newest."""
+    return max(releases(family), key=lambda release: (release.example, _release_order(release)))
 
 
 def example_subjects() -> tuple[str, ...]:
     """Return one subject name of each family for a message, without importing the systems."""
-    return tuple(f"{name}:{_demo_version(family)}" for family, name in subject_names().items())
+    return tuple(f"{name}:{_example_version(family)}" for family, name in subject_names().items())
 
 
 @cache
-def _demo_version(family: str) -> str:
-    """Return the version of `demo_release` from the files of the releases alone."""
+def _example_version(family: str) -> str:
+    """Return the version of `example_release` from the files of the releases alone."""
     files = (maven_project() / family).glob(f"*/{RELEASE_FILE}")
-    versions = [file.parent.name for file in files if tomllib.loads(file.read_text("utf-8")).get("in_demo")]
-    return max(versions, key=_version_order)
+    is_example = {file.parent.name: tomllib.loads(file.read_text("utf-8")).get("example", False) for file in files}
+    return max(is_example, key=lambda version: (is_example[version], _version_order(version)))
 
 
 def find_release(subject: str) -> Release | None:

@@ -6,9 +6,9 @@ import json
 import subprocess
 from typing import Any, Final
 
-from entrycache_conformance.java.releases import demo_release
+from entrycache_conformance.java.releases import example_release
 
-RELEASE: Final = demo_release("pulsar")
+RELEASE: Final = example_release("pulsar")
 SUBJECT: Final = RELEASE.subject
 """The release that the cases worked out by hand are about."""
 

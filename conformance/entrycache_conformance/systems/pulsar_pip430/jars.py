@@ -120,7 +120,7 @@ JAVA: Final = system.JavaText("systems/pulsar_pip430/java", _call, _fill)
 COORDINATES: Final = "org.apache.pulsar:managed-ledger"
 NEVER_MERGED: Final = (
     "its system, pulsar-segmented, was proposed and never merged (pull request 15955); "
-    "bookkeeper:4.18.0 is the cache whose design it follows"
+    "bookkeeper:4.18.2 is the cache whose design it follows"
 )
 
 
