@@ -46,7 +46,8 @@ class LemmaFault(NamedTuple):
 class Lemma(NamedTuple):
     """The obligations of a rule, base and steps, as functions of a decision table and a model.
 
-    `table` is that of the reference, or None if the system has none. The obligations may be made lazily.
+    `table` is that of the reference, or None if the system has none. The obligations may be made lazily. `loop` names
+    the function whose loop the lemma is about, after any number of turns; a bound on the turns must refute it.
     """
 
     rule: Rule
@@ -54,6 +55,7 @@ class Lemma(NamedTuple):
     obligations: Callable[[Any, Model], Iterable[Obligation]]
     fault: LemmaFault
     table: Any = None
+    loop: str = ""
 
     def of_reference(self) -> list[Obligation]:
         """Return the obligations about the reference itself."""

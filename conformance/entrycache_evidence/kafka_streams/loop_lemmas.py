@@ -1,20 +1,24 @@
 """Lemmas about the loops and the calls of `kafka-streams`.
 
 A turn of the loop of `maybe_evict` or `resize` is run on any state: the oldest entry, and `rest`, which stands for all
-others. The state is recorded where the loop requests the total; the turn that would take `rest` is not run. In the
+others. The state is recorded where the loop requests the total; there any number of turns may have been made before, so
+what the loop counts becomes any number. The turn that would take `rest` is not run. In the
 lemmas about calls, any step stands in place of the steps inside a call, so the claim is an induction over the depth of
 calls.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import product
+from types import FrameType
 from typing import Any, Final, NamedTuple
 
 import z3
 
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.induction.turns import Unknown, counting_replaced, forget_counts
 from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import flush, ops, outcomes
@@ -35,10 +39,14 @@ _EVICTS: Final = z3.Int("evicts")
 
 
 class Run(NamedTuple):
-    """The states at which the loop requested the total, and its result; None if it went on."""
+    """The states at which the loop requested the total, and its result; None if it went on.
+
+    `problem` says what the loop asked that has no answer at any turn.
+    """
 
     states: tuple[State, ...]
     end: Change | None
+    problem: str = ""
 
 
 class _Enough(Exception):
@@ -54,10 +62,15 @@ class _TotalRecorder:
 
     def limited(self, state: State, config: Config) -> int:
         """Return the exact total, as `maybe_evict` requests it."""
-        return self.total(state)
+        return self._noted(state, sys._getframe(1))
 
     def total(self, state: State) -> int:
         """Return the exact total, as `resize` requests it."""
+        return self._noted(state, sys._getframe(1))
+
+    def _noted(self, state: State, loop: FrameType) -> int:
+        if not self.states:
+            forget_counts(loop, VARIABLES)
         self.states.append(state)
         total = total_bytes(state)
         if len(self.states) > self.most and total >= state.max_size_bytes:
@@ -71,15 +84,20 @@ class _TotalRecorder:
             end = work()
         except _Enough:
             return Run(tuple(self.states), None)
+        except Unknown as error:
+            return Run(tuple(self.states), None, str(error))
         return Run(tuple(self.states), end)
 
 
 _RECORDER: Final = _TotalRecorder()
+VARIABLES: Final = frozenset({"state", "event", "config", "env", "ns", "after", "handle", "change", "settled"})
+"""The variables of both loops; none of them counts turns."""
 
 
 @cache
 def _eviction_paths(model: Model, held: size_lemmas.CacheContents) -> tuple[tuple[Any, Run], ...]:
-    term_model = build_term_model(model, {"change.limited_bytes": _RECORDER.limited})
+    replaced = {**counting_replaced("entries"), "change.limited_bytes": _RECORDER.limited}
+    term_model = build_term_model(model, replaced)
     state = size_lemmas.build_cache(held)._replace(evicts=Term(_EVICTS))  # type: ignore[arg-type]
     env: flush.Environment = term_model["step.build_environment"]()
     return tuple(
@@ -94,14 +112,18 @@ Claim = Callable[[Run], Any]
 
 
 def turn_obligations(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
-    """Build the obligations of a claim about every path of a turn of `maybe_evict`."""
+    """Build the obligations of a claim about every path of a turn of `maybe_evict`.
+
+    Each claim includes that the loop ends rightly: a bound on its turns would make it claim too little.
+    """
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
         for held in size_lemmas.ALL_CONTENTS:
             said = []
             for condition, run in _eviction_paths(model, held):
                 for further, answer in paths(lambda: claim(run), z3.And(size_lemmas.SIZES, condition)):  # noqa: B023
-                    said.append(z3.Implies(z3.And(condition, further), answer))
+                    rightly = z3.And(answer, ends_rightly(run))
+                    said.append(z3.Implies(z3.And(condition, further), rightly))
             yield Obligation(str(held), size_lemmas.SIZES, z3.And(said))
 
     return obligations
@@ -111,8 +133,16 @@ def _total(state: State) -> Any:
     return raw(total_bytes(state))
 
 
+def ends_rightly(run: Run) -> Any:
+    """Claim that the loop ends within the limit, with nothing left in its namespace, or failing."""
+    if run.problem or run.end is None or run.end.error is not None:
+        return z3.BoolVal(not run.problem)
+    left = run.end.state
+    return z3.Or(z3.BoolVal(not left.spaces["a"].nodes), _total(left) <= size_lemmas.LIMIT)
+
+
 def pays(run: Run) -> Any:
-    """Claim that a turn takes from its own namespace, and that the loop ends within the limit, empty, or failing."""
+    """Claim that a turn takes from its own namespace."""
     said = []
     for before, after in zip(run.states, run.states[1:], strict=False):
         gone = before.spaces["a"].nodes.keys() - after.spaces["a"].nodes.keys()
@@ -123,9 +153,6 @@ def pays(run: Run) -> Any:
             raw(state.spaces["b"].nodes["all"].size_bytes) == size_lemmas.OTHER_SPACE,
             raw(state.max_size_bytes) == size_lemmas.LIMIT,
         ]
-    if run.end is not None and run.end.error is None:
-        left = run.end.state
-        said.append(z3.Or(z3.BoolVal(not left.spaces["a"].nodes), _total(left) <= size_lemmas.LIMIT))
     return z3.And(said)
 
 
@@ -156,7 +183,8 @@ SPACES: Final = {"both": (False, False), "nothing in the first": (True, False), 
 
 def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
     """Prove that a round of `resize` over two namespaces leaves fewer entries, or ends within the limit or failing."""
-    term_model = build_term_model(model, {"namespaces.total_bytes": _RECORDER.total})
+    replaced = {**counting_replaced("namespaces"), "namespaces.total_bytes": _RECORDER.total}
+    term_model = build_term_model(model, replaced)
     lower: Any = Term(z3.Int("lower"))
     for held in size_lemmas.ALL_CONTENTS:
         for name, (first, second) in SPACES.items():
@@ -172,7 +200,7 @@ def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
             given = z3.And(size_lemmas.SIZES, lower.term >= 0, lower.term < size_lemmas.LIMIT)
             said = []
             for condition, run in paths(lambda: _RECORDER.run(3, work), given):
-                said.append(z3.Implies(condition, z3.BoolVal(_fewer(run)) if run.end is None else _within(run.end)))
+                said.append(z3.Implies(condition, _goes_on(run) if run.end is None else _within(run.end)))
             yield Obligation(f"{name}, {held}", given, z3.And(said))
 
 
@@ -180,8 +208,9 @@ def _entries(state: State) -> int:
     return sum(len(space.nodes) for space in state.spaces.values())
 
 
-def _fewer(run: Run) -> bool:
-    return len(run.states) < 4 or _entries(run.states[3]) < _entries(run.states[0])
+def _goes_on(run: Run) -> Any:
+    is_lower = len(run.states) < 4 or _entries(run.states[3]) < _entries(run.states[0])
+    return z3.BoolVal(is_lower and not run.problem)
 
 
 def _within(end: Change) -> Any:
@@ -197,6 +226,8 @@ FOREVER: Final = LemmaFault(
     Model(size_lemmas.lemma_fault(Rule.K_EVICT_4).model.package, {"flush.evict_eldest": _evict_nothing}),
 )
 LOOP: Final = "the loop of maybe_evict, any number of turns: the eldest, the rest of its namespace as one, another one"
+EVICTIONS: Final = "entries.maybe_evict"
+ROUNDS: Final = "namespaces.resize"
 
 LOOP_LEMMAS: Final = (
     Lemma(
@@ -204,24 +235,28 @@ LOOP_LEMMAS: Final = (
         f"{LOOP}; who pays, and where it ends",
         turn_obligations(pays),
         size_lemmas.lemma_fault(Rule.K_EVICT_4),
+        loop=EVICTIONS,
     ),
     Lemma(
         Rule.K_EVICT_5,
         f"{LOOP}; a turn begins only above the limit",
         turn_obligations(spares),
         size_lemmas.lemma_fault(Rule.K_EVICT_5),
+        loop=EVICTIONS,
     ),
     Lemma(
         Rule.K_EVICT_6,
         f"{LOOP}; each turn is counted",
         turn_obligations(counts),
         size_lemmas.lemma_fault(Rule.K_EVICT_6),
+        loop=EVICTIONS,
     ),
     Lemma(
         Rule.K_LIVENESS_1,
         f"{LOOP}; each turn lowers the rank, the number of entries of the namespace; a listener that performs nothing",
         turn_obligations(empties),
         FOREVER,
+        loop=EVICTIONS,
     ),
     Lemma(
         Rule.K_RESIZE_2,
@@ -229,6 +264,7 @@ LOOP_LEMMAS: Final = (
         "rank, the number of all entries; the loop ends within the limit; a listener that performs nothing",
         _rounds,
         FOREVER,
+        loop=ROUNDS,
     ),
 )
 """The lemmas about the loops, over any number of entries."""

@@ -1,31 +1,27 @@
 """Lemmas about the loop of `run_pass`: a property that any turn keeps holds after any number of turns.
 
 The claims are in `pass_loop`; each becomes an obligation on all paths of two turns, the second of which stands for any
-turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one": it checks
-whether a turn is late as if any number of turns had been made before.
+turn. The last lemma, R-REQUEUE-9, is about variant `size_pass_rounds` "one".
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
-from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.induction.symbolic import paths, raw
+from entrycache_evidence.induction.turns import EARLIER_TURNS
 from entrycache_evidence.pulsar_pip430.contracts.fixtures import PASS_FAULTS
-from entrycache_evidence.pulsar_pip430.induction import pass_loop, shapes
+from entrycache_evidence.pulsar_pip430.induction import pass_loop
 from entrycache_evidence.pulsar_pip430.induction.pass_loop import (
-    BOUND,
     SETTINGS,
     Claim,
     LoopState,
     Run,
     Setting,
     paths_of_two_turns,
-    run_turns,
 )
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430 import passes
@@ -35,19 +31,28 @@ from entrycache_reference.pulsar_pip430.state import Row, Slot, State, Step
 from entrycache_reference.rules import Rule
 
 
-def run_obligations(claim: Claim) -> Callable[[Any, Model], Iterator[Obligation]]:
-    """Build the obligations of a claim on every path of two turns, the second of which is any turn."""
+def run_obligations(
+    claim: Claim, config: Config | None = None, settings: Sequence[Setting] = SETTINGS
+) -> Callable[[Any, Model], Iterator[Obligation]]:
+    """Build the obligations of a claim on every path of two turns, the second of which is any turn.
+
+    Each claim includes that the loop ends rightly: a bound on its turns would make it claim too little.
+    """
 
     def obligations(table: Any, model: Model) -> Iterator[Obligation]:
-        for setting in SETTINGS:
-            given, ways = paths_of_two_turns(model, setting)
+        for setting in settings:
+            given, ways = paths_of_two_turns(model, setting, config)
             said = []
             for condition, run in ways:
-                for further, answer in paths(lambda: claim(run), z3.And(given, condition)):  # noqa: B023
+                for further, answer in paths(lambda: _claimed(claim, run), z3.And(given, condition)):  # noqa: B023
                     said.append(z3.Implies(z3.And(condition, further), answer))
             yield Obligation(setting.name, given, z3.And(said))
 
     return obligations
+
+
+def _claimed(claim: Claim, run: Run) -> Any:
+    return pass_loop.ends_rightly(run) and claim(run)
 
 
 def _rule_fault(rule: Rule) -> LemmaFault:
@@ -188,51 +193,16 @@ FOLD_LEMMAS: Final = (
 
 # --- Size passes of one round
 
-_BEFORE, _SLOTS = z3.Ints("turns_before slots_at_the_beginning")
 ONE_ROUND: Final = Config(variants=Variants(size_pass_rounds=SizePassRounds.ONE))
 ONE_ROUND_SETTINGS: Final = tuple(setting for setting in SETTINGS if setting.heads and setting.is_counted)
 
 
-@dataclass(frozen=True)
-class CountedRun:
-    """The run of a pass, and the arguments of each check whether a turn is late."""
-
-    run: Run
-    questions: tuple[tuple[int, int], ...]
-
-
-class _LatenessRecorder:
-    """A recorder of the checks whether a turn is late, as if any number of turns had been made before."""
-
-    def __init__(self, model: Model) -> None:
-        self.questions: list[tuple[int, int]] = []
-        is_late = shapes.prepare_model(model)["passes.is_late"]
-
-        def any_round(kind: PassKind, looked_at: int, slots: int, config: Config) -> Any:
-            self.questions.append((looked_at, slots))
-            return is_late(kind, Term(_BEFORE) + looked_at, Term(_SLOTS), config)
-
-        self.model = Model(model.package, {**model.replaced, "passes.is_late": any_round})
-
-    def run(self, setting: Setting) -> CountedRun:
-        """Run one path of two turns."""
-        self.questions.clear()
-        run = run_turns(self.model, setting.state(), setting.kind, ONE_ROUND)
-        return CountedRun(run, tuple(self.questions))
-
-
-@cache
-def _recorder_of(model: Model) -> _LatenessRecorder:
-    return _LatenessRecorder(model)
-
-
-def spares_one_round(counted: CountedRun) -> Any:
+def spares_one_round(run: Run) -> Any:
     """Claim that each turn counts itself and those before it, and that a late one puts nothing back."""
-    run, said = counted.run, []
-    for at, ((before, after), question) in enumerate(zip(run.turns, counted.questions, strict=False)):
-        event, slots = after.events[-1], len(run.pre.queue)
-        said.append(z3.BoolVal(question == (at + 1, slots)))
-        is_late = z3.And(z3.BoolVal(run.kind is PassKind.SIZE), _BEFORE + at >= _SLOTS)
+    said, slots = [], raw(pass_loop.SLOTS)
+    for at, (before, after) in enumerate(run.turns):
+        event, turns_before = after.events[-1], at and EARLIER_TURNS + at
+        is_late = z3.And(z3.BoolVal(run.kind is PassKind.SIZE), turns_before >= slots)
         said.append(z3.Implies(is_late, z3.BoolVal(event.requeued is None)))
         slot = before.queue[0]
         if slot is not None and not event.halted:
@@ -246,30 +216,17 @@ def _marked(before: LoopState, slot: Slot) -> Any:
     return z3.BoolVal(mark) if isinstance(mark, bool) else mark
 
 
-def _rounds(table: Any, model: Model) -> Iterator[Obligation]:
-    counting = _recorder_of(model)
-    for setting in ONE_ROUND_SETTINGS:
-        given = z3.And(shapes.build_constraints(setting.state()), _BEFORE >= 0, _SLOTS >= 0)
-        if setting.kind is PassKind.SIZE:
-            given = z3.And(given, raw(BOUND) > 0)
-        said = [
-            z3.Implies(condition, spares_one_round(counted))
-            for condition, counted in paths(lambda: counting.run(setting), given)  # noqa: B023
-        ]
-        yield Obligation(setting.name, given, z3.And(said))
-
-
 ONE_ROUND_LEMMAS: Final = (
     Lemma(
         Rule.REQUEUE_9,
         "the loop of run_pass under variant size_pass_rounds one, any number of turns, any slots behind the head, any "
         "number of slots at the beginning: a size pass puts nothing back after that many turns, and until then, as a "
         "time pass always, what was accessed",
-        _rounds,
+        run_obligations(spares_one_round, ONE_ROUND, ONE_ROUND_SETTINGS),
         LemmaFault(FAULT_OF[Rule.REQUEUE_9].note, FAULT_OF[Rule.REQUEUE_9].model),
     ),
 )
 """The lemma about size passes of one round."""
 
-LEMMAS: Final = (*FOLD_LEMMAS, *ONE_ROUND_LEMMAS)
+LEMMAS: Final = tuple(lemma._replace(loop="passes.run_pass") for lemma in (*FOLD_LEMMAS, *ONE_ROUND_LEMMAS))
 """All lemmas about the loop of a pass."""

@@ -1,14 +1,15 @@
 """Run the loop of `run_pass` on z3 terms, observe each turn, and state claims about it.
 
 The queue of the pass is replaced by one that records the variables of the loop whenever the loop asks whether it is
-empty. The first turn brings the loop to any number of freed bytes, so the second one is any turn. `LATER_SLOTS` stands
-for any number of slots behind. A turn that reads one of them would fail, since nothing is known of them. The claims
-below use the words of the rules.
+empty. The first turn brings the loop to any number of freed bytes. Then any number of turns may have been made: the
+events of earlier turns, and whatever else the loop counts, become any number. So the second turn is any turn, and where
+the loop ends after it, any number of turns may have been made. `LATER_SLOTS` stands for any number of slots behind. A
+turn that reads one of them would fail, since nothing is known of them. The claims below use the words of the rules.
 """
 
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from functools import cache
 from itertools import combinations, pairwise
 from typing import Any, ClassVar, Final, NamedTuple
@@ -16,6 +17,16 @@ from typing import Any, ClassVar, Final, NamedTuple
 import z3
 
 from entrycache_evidence.induction.symbolic import Term, paths, raw
+from entrycache_evidence.induction.turns import (
+    EARLIER_TURNS,
+    AnyList,
+    AnyTuple,
+    Unknown,
+    any_length,
+    any_number,
+    counting_replaced,
+    forget_counts,
+)
 from entrycache_evidence.pulsar_pip430.induction import shapes
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.config import Config, RequeueBudget, Settings, Variants
@@ -34,6 +45,9 @@ SLOT_NAMES: Final = {FIRST: "first", SECOND: "second", LATER_SLOTS: "rest", OTHE
 TURNS: Final = 2
 RANK_OF_REST: Final = z3.Int("rank of the rest")
 BOUND: Final = shapes.any_integer("bound")
+SLOTS: Final = shapes.any_integer("slots at the beginning")
+KNOWN: Final = frozenset({"own", "events", "freed_bytes"})
+"""The variables of the loop that the first turn, or `_WatchedQueue`, brings to any turn."""
 
 
 class LoopState(NamedTuple):
@@ -50,12 +64,16 @@ class LoopState(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The state before the pass, the observations of its loop, and its step if it ended."""
+    """The state before the pass, the observations of its loop, and its step if it ended.
+
+    `problem` says what the loop asked that has no answer at any turn; then nothing can be claimed of it.
+    """
 
     pre: State
     kind: PassKind
     states: tuple[LoopState, ...]
     step: Step | None
+    problem: str = ""
 
     @property
     def turns(self) -> tuple[tuple[LoopState, LoopState], ...]:
@@ -67,33 +85,66 @@ class _Enough(Exception):
     """A signal that the requested turns have been made."""
 
 
+class _Slots(AnyTuple[Slot | None]):
+    """The queue at the beginning of a pass: any number of slots, of which the heads are known."""
+
+    length = SLOTS
+
+
 class _WatchedQueue(deque[Slot | None]):
-    """A queue that records the variables of the loop whenever the loop asks whether it is empty."""
+    """A queue that records the variables of the loop whenever the loop asks whether it is empty.
+
+    When it is asked for the second time, any number of turns may have been made since the first.
+    """
 
     noted: ClassVar[list[LoopState]] = []
+    whole: ClassVar[tuple[Slot | None, ...]] = ()
+
+    def __init__(self, slots: tuple[Slot | None, ...]) -> None:
+        if isinstance(self.whole, _Slots) and slots is not self.whole:
+            raise Unknown("a pass begins with a part of the queue")
+        super().__init__(tuple.__iter__(slots))
 
     def __bool__(self) -> bool:
-        names = sys._getframe(1).f_locals
-        own, events = names["own"], tuple(names["events"])
-        self.noted.append(LoopState(dict(own.caches), tuple(own.queue), names["freed_bytes"], events))
-        if len(self.noted) > TURNS and len(self) and not events[-1].halted:
+        frame = sys._getframe(1)
+        if len(self.noted) == 1 and isinstance(self.whole, _Slots):
+            forget_counts(frame, KNOWN, events=AnyList(frame.f_locals["events"]))
+        own, events = frame.f_locals["own"], frame.f_locals["events"]
+        known = events.known() if isinstance(events, AnyList) else tuple(events)
+        self.noted.append(LoopState(dict(own.caches), tuple(own.queue), frame.f_locals["freed_bytes"], known))
+        has_ended = not len(self) or (known and known[-1].halted)
+        if len(self.noted) > TURNS and not has_ended:
             raise _Enough
+        if has_ended and isinstance(events, AnyList):
+            forget_counts(frame, frozenset(frame.f_locals), events=list(known))
         return len(self) > 0
+
+
+def _length(held: Sized) -> Any:
+    if isinstance(held, _WatchedQueue) and LATER_SLOTS in held:
+        return any_number("slots behind") + len(held)
+    return any_length(held)
 
 
 @cache
 def _watched_model(model: Model) -> Model:
-    return shapes.prepare_model(model, {"passes.deque": _WatchedQueue})
+    return shapes.prepare_model(
+        model, {"passes.deque": _WatchedQueue, **counting_replaced("passes"), "passes.len": _length}
+    )
 
 
 def run_turns(model: Model, pre: State, kind: PassKind, config: Config) -> Run:
     """Run a pass for as many turns as are observed."""
     _WatchedQueue.noted.clear()
+    _WatchedQueue.whole = pre.queue
+    step, problem = None, ""
     try:
         step = _watched_model(model)["passes.run_pass"](pre, kind, BOUND, config)
     except _Enough:
-        step = None
-    return Run(pre, kind, tuple(_WatchedQueue.noted), step)
+        pass
+    except Unknown as error:
+        problem = str(error)
+    return Run(pre, kind, tuple(_WatchedQueue.noted), step, problem)
 
 
 class Setting(NamedTuple):
@@ -127,7 +178,7 @@ class Setting(NamedTuple):
         )
         held = tuple(HeldPosition(slot, slot in {*self.heads, *self.rest}) for slot in (FIRST, SECOND, LATER_SLOTS))
         state = State(
-            shapes.any_integer("now"), settings, caches, (*self.heads, *self.rest), shapes.any_integer("bytes")
+            shapes.any_integer("now"), settings, caches, _Slots((*self.heads, *self.rest)), shapes.any_integer("bytes")
         )
         return state._replace(
             counts=Counts(evicted_entries=shapes.any_integer("evicted")), holds={HoldName("kept"): held}
@@ -149,13 +200,15 @@ SETTINGS: Final = tuple(_settings())
 
 
 @cache
-def paths_of_two_turns(model: Model, setting: Setting) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
+def paths_of_two_turns(
+    model: Model, setting: Setting, config: Config | None = None
+) -> tuple[Any, tuple[tuple[Any, Run], ...]]:
     """Return the assumptions about the state, and every path of two turns with its condition."""
     pre = setting.state()
-    given = z3.And(shapes.build_constraints(pre), RANK_OF_REST >= 0)
+    given = z3.And(shapes.build_constraints(pre), RANK_OF_REST >= 0, EARLIER_TURNS >= 0, raw(SLOTS) >= 0)
     if setting.kind is PassKind.SIZE:
         given = z3.And(given, raw(BOUND) > 0)
-    config = Config(variants=Variants(requeue_budget=setting.budget))
+    config = config or Config(variants=Variants(requeue_budget=setting.budget))
     return given, tuple(paths(lambda: run_turns(model, pre, setting.kind, config), given))
 
 
@@ -282,6 +335,14 @@ def claims_follow(run: Run) -> Any:
     return all(
         one.slot == before.slot and one.is_cached == (before.is_cached and one.slot in kept) for one, before in held
     )
+
+
+def ends_rightly(run: Run) -> Any:
+    """Claim that the loop ends only with an empty queue or at a head that halts, after any number of turns."""
+    if run.problem or run.step is None:
+        return not run.problem
+    last = run.states[-1]
+    return not last.queue or (bool(last.events) and last.events[-1].halted)
 
 
 def no_dead_head(run: Run) -> Any:

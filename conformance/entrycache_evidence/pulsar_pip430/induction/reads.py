@@ -1,7 +1,8 @@
 """Lemmas about reads of any number of positions: the loops of `lookups`, `fill` and `deliver` are folds.
 
 A stand-in replaces the operation of a turn; it answers anything and records its turns. So each turn stands for any
-turn, with any position and any state that the turn before left. `steps` proves what the operation itself does.
+turn, with any position and any state that the turn before left; after the first one, the loop may have made any number
+of them. `steps` proves what the operation itself does.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any, Final, NamedTuple
 import z3
 
 from entrycache_evidence.induction import lemma, symbolic
+from entrycache_evidence.induction.turns import Unknown, any_tuple, counting_replaced
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes
 from entrycache_faults.model import Model
 from entrycache_reference import rules, vocabulary
@@ -47,31 +49,38 @@ class _AnyOperation:
 
 
 class Loop(NamedTuple):
-    """A loop, the operation of its turn, and the event for a position."""
+    """The function of a loop, the operation of its turn, and the event for a position."""
 
+    function: str
     place: str
     run: Callable[[Model, Config], Step | tuple[Part, ...]]
     event: Callable[[vocabulary.Position], ops.Op]
 
 
 _READ: Final = ops.Read(shapes.A, WANTED[0], WANTED[-1], shapes.any_integer("reads"))
+_ANY_POSITIONS: Final = any_tuple(WANTED, "name event cached after parts rows pos entry entry_of done size_bytes")
 _HELD_POSITIONS: Final = tuple(HeldPosition(Slot(shapes.A, pos), True) for pos in WANTED)
 _LOST_CLAIM: Final = HeldPosition(Slot(shapes.A, vocabulary.Position(9, 9)), False)
 
 LOOKUPS: Final = Loop(
+    "storage_reads.look_up_each",
     "storage_reads.get",
-    lambda model, config: model["storage_reads.look_up_each"](START, shapes.A, WANTED, config),
+    lambda model, config: model["storage_reads.look_up_each"](START, shapes.A, _ANY_POSITIONS, config),
     lambda pos: ops.Get(shapes.A, pos),
 )
 FILL: Final = Loop(
+    "storage_reads.fill",
     "storage_reads.offer",
-    lambda model, config: model["storage_reads.fill"](START, _READ, WANTED, config),
+    lambda model, config: model["storage_reads.fill"](START, _READ, _ANY_POSITIONS, config),
     lambda pos: ops.Insert(shapes.A, pos, shapes.CONFIG.storage_entry_size, _READ.expected_reads, pos.entry),
 )
 DELIVER: Final = Loop(
+    "storage_reads.deliver",
     "storage_reads.mark_read",
     lambda model, config: model["storage_reads.deliver"](
-        START, (_HELD_POSITIONS[0], _LOST_CLAIM, *_HELD_POSITIONS[1:]), config
+        START,
+        any_tuple((_HELD_POSITIONS[0], _LOST_CLAIM, *_HELD_POSITIONS[1:]), "positions after parts held event done"),
+        config,
     ),
     lambda pos: ops.MarkRead(shapes.A, pos),
 )
@@ -96,6 +105,11 @@ def _is_fold(loop: Loop, turns: list[Turn], done: Step | tuple[Part, ...]) -> bo
     )
 
 
+def _is_skipped(done: Step) -> bool:
+    rows = [(row.op, row.entry_id) for row in done.rows]
+    return done.outcome == outcomes.Served((), WANTED) and rows == [("SKIP", pos.entry) for pos in WANTED]
+
+
 def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[lemma.Obligation]]:
     def obligations(table: Any, model: Model) -> Iterator[lemma.Obligation]:
         for config, has_parts in (
@@ -107,13 +121,15 @@ def _fold_obligations(loop: Loop) -> Callable[[Any, Model], Iterator[lemma.Oblig
 
             def run(config: Config = config, has_parts: bool = has_parts) -> tuple[bool, bool]:
                 turn = _AnyOperation(has_parts and loop is FILL)
-                done = loop.run(shapes.prepare_model(model, {loop.place: turn}), config)
+                replaced = {**counting_replaced("storage_reads"), loop.place: turn}
+                try:
+                    done = loop.run(shapes.prepare_model(model, replaced), config)
+                except Unknown:
+                    return True, False
                 if turn.turns:
                     return True, _is_fold(loop, turn.turns, done)
-                # Nothing is to be cached: no operation is called, and nothing changes.
-                return False, isinstance(done, Step) and done.state is START and done.outcome == outcomes.Served(
-                    (), WANTED
-                )
+                # Nothing is to be cached: no operation is called, nothing changes, and a row says so of each.
+                return False, isinstance(done, Step) and done.state is START and _is_skipped(done)
 
             ways = symbolic.paths(run, z3.BoolVal(True))
             turned = z3.BoolVal(any(is_about for _, (is_about, _) in ways))
@@ -151,18 +167,21 @@ LEMMAS: Final = (
         _fault(
             "Each lookup of a read asks the state before the first.", "storage_reads.look_up_each", _look_up_first_state
         ),
+        loop=LOOKUPS.function,
     ),
     lemma.Lemma(
         rules.Rule.READ_9,
         f"the fills of a read are a fold of insert with its trigger: {EACH}",
         _fold_obligations(FILL),
         _fault("Fills are cached from the last to the first.", "storage_reads.fill", _fill_in_reverse),
+        loop=FILL.function,
     ),
     lemma.Lemma(
         rules.Rule.COUNT_5,
         f"the deliveries of a read are a fold of mark_read: {EACH}; what has left the cache is passed over",
         _fold_obligations(DELIVER),
         _fault("The last entry of a read is not delivered.", "storage_reads.deliver", _deliver_all_but_the_last),
+        loop=DELIVER.function,
     ),
 )
 """The lemmas about reads."""
