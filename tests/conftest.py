@@ -7,6 +7,7 @@ leaves out the tests marked `long`, which `make test-all` runs, and prints their
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from entrycache_cli.__main__ import COLLECT_AFTER
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_evidence.core.marked_tests import MARK, RULE_ID
 from entrycache_protocol.errors import MissingPrerequisite
@@ -113,6 +115,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: next((at for folder, at in places.items() if item.nodeid.startswith(folder)), len(DEAR))
     )
+
+
+def pytest_collection_finish() -> None:
+    """Keep thousands of collected tests out of every search for cycles, and search as seldom as the command does."""
+    gc.set_threshold(COLLECT_AFTER, 20)
+    gc.freeze()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

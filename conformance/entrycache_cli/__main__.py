@@ -6,12 +6,17 @@ a signal would end the process by itself. So the process exits before that, afte
 """
 
 import atexit
+import gc
 import os
 import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
 from types import FrameType
+from typing import Final
+
+COLLECT_AFTER: Final = 100_000
+"""The number of new objects after which Python looks for cycles: a run makes millions of tuples, which have none."""
 
 
 def begin(module: str) -> None:
@@ -19,6 +24,7 @@ def begin(module: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
+    gc.set_threshold(COLLECT_AFTER, 20)
     ended: list[int] = []
     atexit.register(_leave, ended)  # the first one, which runs last
     try:

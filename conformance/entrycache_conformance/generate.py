@@ -22,12 +22,41 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-from entrycache_conformance.judge import Coverage, Definition, step_with_laws
+from entrycache_conformance.judge import Coverage, Definition, check_laws, count_rules
 from entrycache_protocol.case import Case, config_to_json
 from entrycache_protocol.codec import MalformedValue, field_codecs
 from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference
-from entrycache_protocol.system import AnySystem, CasePlan, Draw, choose, seeded_draw
+from entrycache_protocol.system import CasePlan, Draw, choose, seeded_draw
+
+LAWS_ONE_IN: Final = 16
+"""A search checks the laws of the reference at one step in so many, at the last step of each run, and in failing runs.
+
+The laws judge the reference, not the subject. Runs that judge the reference itself check them at every step.
+"""
+
+
+class LawSample(NamedTuple):
+    """The steps of a run at which the laws of the reference are checked: one in `one_in`, and always the last.
+
+    With `counts_all` the rules that a step meets are counted at every step, else at the checked steps only.
+    """
+
+    one_in: int
+    offset: int
+    counts_all: bool = True
+
+    def has(self, number: int) -> bool:
+        """Return whether the step of this number is one of the sample."""
+        return (number + self.offset) % self.one_in == 0
+
+
+EVERY_STEP: Final = LawSample(1, 0)
+
+
+def sample_laws(run: int, definition: Definition | None, counts_all: bool = True) -> LawSample:
+    """Return the steps of a search's run at which laws are checked. Their position moves on by one from run to run."""
+    return EVERY_STEP if definition is not None else LawSample(LAWS_ONE_IN, run, counts_all)
 
 
 class GeneratedCase(NamedTuple):
@@ -53,11 +82,13 @@ def make_case(
     steps: int | None = None,
     workload: Any = None,
     at_step: Callable[[], None] = lambda: None,
+    law_sample: LawSample = EVERY_STEP,
 ) -> GeneratedCase:
     """Make a case of the operations in `menu`, with a workload profile of the system, or `OMITTED_SETTINGS`.
 
     With `steps` the case has exactly that many. Without it the case may end after every step, and the final queries of
-    its plan follow. Laws are checked only where `coverage` is given. `at_step` is called before each step is drawn.
+    its plan follow. Laws are checked at the steps of `law_sample`, if `coverage` is given. `at_step` is called before
+    each step is drawn.
     """
     system = declaration.system
     omitted: tuple[str, ...] = ()
@@ -74,9 +105,16 @@ def make_case(
     reference_steps: list[Any] = []
 
     def play(op: Any) -> Any:
+        done = system.model.step(state, op, plan.config)
+        if coverage is None:
+            pass
+        elif law_sample.has(len(ops)):
+            check_laws(system, plan.config, state, op, done, coverage)
+        elif law_sample.counts_all:
+            count_rules(system, plan.config, state, op, done, coverage)
         ops.append(op)
-        reference_steps.append(_step_reference(system, plan.config, state, op, coverage))
-        return reference_steps[-1].state
+        reference_steps.append(done)
+        return done.state
 
     while len(ops) < limit:
         at_step()
@@ -87,6 +125,10 @@ def make_case(
     for op in plan.final_queries(state)[: max(0, limit - len(ops))] if steps is None else ():
         if limits is None or not limits.find_excess(op):
             state = play(op if limits is None else limits.fit(op))
+    if coverage is not None and ops and not law_sample.has(len(ops) - 1):
+        before = reference_steps[-2].state if len(ops) > 1 else system.model.initial(plan.config)
+        counted = Coverage(definition=coverage.definition) if law_sample.counts_all else coverage
+        check_laws(system, plan.config, before, ops[-1], reference_steps[-1], counted)
     return GeneratedCase(Case(system, plan.config, tuple(ops), omitted=omitted), reference_steps)
 
 
@@ -120,18 +162,20 @@ def decisive_defaults(generated: GeneratedCase, declaration: Declaration) -> lis
     case = generated.case
     declared_part = case.system.wire.declared_part
 
-    def outcomes(steps: Sequence[Any]) -> list[Any]:
-        return [declared_part(done.outcome, declaration.introspection) for done in steps]
+    def outcome(done: Any) -> Any:
+        return declared_part(done.outcome, declaration.introspection)
 
-    right = outcomes(generated.steps) if case.omitted else []
+    right = [outcome(done) for done in generated.steps] if case.omitted else []
 
     def differs(name: str, value: Any) -> bool:
         config = dataclasses.replace(case.config, **{name: value})
-        state, steps = case.system.model.initial(config), []
-        for op in case.steps:
-            steps.append(case.system.model.step(state, op, config))
-            state = steps[-1].state
-        return outcomes(steps) != right
+        state = case.system.model.initial(config)
+        for op, expected in zip(case.steps, right, strict=True):
+            done = case.system.model.step(state, op, config)
+            if outcome(done) != expected:
+                return True
+            state = done.state
+        return False
 
     return [name for name in case.omitted if any(differs(name, other) for other in _other_defaults(case, name))]
 
@@ -199,12 +243,6 @@ def _endless_choice(draw: Draw, plan: CasePlan) -> Callable[[Any], Any]:
     return lambda state: plan.make(plan.menu[draw(0, greatest)], state)
 
 
-def _step_reference(system: AnySystem, config: Any, state: Any, op: Any, coverage: Coverage | None) -> Any:
-    if coverage is None:
-        return system.model.step(state, op, config)
-    return step_with_laws(system, config, state, op, coverage)
-
-
 class CaseMaker:
     """A maker of cases that records the numbers of the last case.
 
@@ -227,7 +265,7 @@ class CaseMaker:
 
         return self.from_draws(draw, coverage)
 
-    def from_draws(self, draw: Draw, coverage: Coverage) -> GeneratedCase:
+    def from_draws(self, draw: Draw, coverage: Coverage, law_sample: LawSample = EVERY_STEP) -> GeneratedCase:
         """Make the next case of a source of integers."""
         self.choices, self.starts = [], []
 
@@ -243,6 +281,7 @@ class CaseMaker:
             coverage,
             workload=self._workload,
             at_step=lambda: self.starts.append(len(self.choices)),
+            law_sample=law_sample,
         )
         coverage.defaults.update(dict.fromkeys(generated.case.omitted, 0))
         coverage.defaults.update(dict.fromkeys(decisive_defaults(generated, self._declaration), 1))
@@ -268,7 +307,8 @@ def record_seeded_cases(
 ) -> Iterator[RecordedCase]:
     """Yield the cases of a search. They follow from the seed alone, whatever a subject answers."""
     draw = seeded_draw(_search_source(seed))
-    return (record_case(draw, declaration, menu, workload, definition) for _ in range(examples))
+    samples = (sample_laws(run, definition) for run in range(examples))
+    return (record_case(draw, declaration, menu, workload, definition, sample) for sample in samples)
 
 
 def make_seeded_cases(
@@ -284,12 +324,17 @@ def _search_source(seed: int) -> random.Random:
 
 
 def record_case(
-    draw: Draw, declaration: Declaration, menu: Sequence[str], workload: Any, definition: Definition | None
+    draw: Draw,
+    declaration: Declaration,
+    menu: Sequence[str],
+    workload: Any,
+    definition: Definition | None,
+    law_sample: LawSample = EVERY_STEP,
 ) -> RecordedCase:
     """Make the next case of a source of integers and record its numbers and its coverage."""
     coverage = Coverage(definition=definition)
     maker = CaseMaker(declaration, menu, workload)
-    generated = maker.from_draws(draw, coverage)
+    generated = maker.from_draws(draw, coverage, law_sample)
     coverage.steps = len(generated.steps)
     return RecordedCase(generated, tuple(maker.choices), coverage)
 

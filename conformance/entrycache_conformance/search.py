@@ -91,7 +91,7 @@ def search_level(
     if result.failure is None and bulk_seconds > 0:
         end = time.monotonic() + bulk_seconds
         more = search_random_cases(
-            subject, menu, seed, coverage, lambda: time.monotonic() >= end, progress, goes_on=goes_on
+            subject, menu, seed, coverage, lambda: time.monotonic() >= end, progress, None, goes_on, False
         )
         result = SearchResult(more.failure, result.skipped + more.skipped)
     return result
@@ -160,14 +160,20 @@ def search_random_cases(
     progress: Progress = lambda count: None,
     workload: Any = None,
     goes_on: GoesOn | None = None,
+    counts_all: bool = True,
 ) -> SearchResult:
-    """Play random cases until `enough` returns true or a failure ends the search."""
+    """Play random cases until `enough` returns true or a failure ends the search.
+
+    Without `counts_all` the rules that a step meets are counted only where the laws of the reference are checked.
+    """
     draw = seeded_draw(random.Random(seed))
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
+        samples = (generate.sample_laws(run, coverage.definition, counts_all) for run in range(BATCH))
         batch = [
-            generate.record_case(draw, subject.declaration, menu, workload, coverage.definition) for _ in range(BATCH)
+            generate.record_case(draw, subject.declaration, menu, workload, coverage.definition, sample)
+            for sample in samples
         ]
         failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
         if failure is not None:
@@ -210,6 +216,7 @@ def _play_batch(
         if difference is None or goes_on is None:
             coverage.add(item.coverage, item.generated.case, item.generated.steps)
         if difference is not None:
+            run_reference(item.generated.case, Coverage(definition=coverage.definition))
             raw = _raw_failure(subject, item.generated, difference, item.choices, maker)
             failure = raw if goes_on is None else _end_or_go_on(raw, coverage, skipped, goes_on)
             if failure is not None:

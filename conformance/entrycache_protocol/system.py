@@ -320,6 +320,8 @@ class Laws(NamedTuple, Generic[C, S, O]):
     """The entries of the decision table, and the sides of thresholds."""
     count_cells: Callable[[C, S, O, Any, dict[str, int]], None] = lambda config, state, op, done, cells: None
     """The function that counts the entries which a step meets."""
+    count_fired: Callable[..., None] | None = None
+    """The function that counts what `broken` counts, and checks nothing. Without it a search checks every step."""
 
 
 class Wire(NamedTuple, Generic[C, O, R]):

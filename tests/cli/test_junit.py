@@ -151,20 +151,26 @@ def test_a_broken_subject_says_how_the_run_was_made_in_every_report(
     value = json.loads(out)
     assert (code, value["seed"], value["profile"], value["versions"]["subject"]) == (3, 7, "dev", "7.7")
     assert (value["system"], value["source"]) == ("pulsar-pip430", "<b>here</b>")
-    assert value["engine"] == "search, then bulk for 1.5 s a level"
+    assert value["engine"] == "search, then bulk for 1.5 s a level (rules counted at one step in 16)"
     properties = {one.get("name"): one.get("value") for one in ElementTree.parse(files["junit"]).iter("property")}
     assert properties.keys() >= {"subject", "system", "source", "seed", "profile", "engine", "version of subject"}
     assert (properties["seed"], properties["version of subject"]) == ("7", "7.7")
     stream = tmp_path / "results.json"
     stream.write_text(out)
     markdown = run(capsys, "report", str(stream), "--to", "markdown")[1]
-    assert "seed 7, profile dev, engine search, then bulk for 1.5 s a level, " in markdown
+    assert (
+        "seed 7, profile dev, engine search, then bulk for 1.5 s a level (rules counted at one step in 16), "
+        in markdown
+    )
     page = files["html"].read_text("utf-8")
     for text in (markdown, page):
         assert "<b>here" not in text
     assert "subject 7.7" in markdown
     assert '"version of subject","7.7"' in page
-    assert '"seed","7","profile","dev","engine","search, then bulk for 1.5 s a level"' in page
+    assert (
+        '"seed","7","profile","dev","engine","search, then bulk for 1.5 s a level (rules counted at one step in 16)"'
+        in page
+    )
     assert run(capsys, "report", str(stream), "--to", "html")[1] == page
 
 

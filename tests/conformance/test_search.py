@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 from hypothesis import settings
 
 from entrycache_cli.commands.options import definition_for
+from entrycache_conformance import generate, search
 from entrycache_conformance.explain import explain_difference
+from entrycache_conformance.generate import EVERY_STEP, LAWS_ONE_IN, LawSample, record_case
 from entrycache_conformance.judge import Coverage, LawBroken, judge, run_reference
 from entrycache_conformance.levels import PROFILES, Profile, SelfCheckFailed, find_reachable, run_self_check
 from entrycache_conformance.resolve import open_in_process
@@ -28,6 +31,7 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.subject import Answer, FailingCase, InProcessSubject, RunResult, SkippedRun
+from entrycache_protocol.system import seeded_draw
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.rules import Rule
@@ -133,6 +137,46 @@ def test_a_reference_that_breaks_a_law_is_our_error(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(passes, "has_to_halt", lambda kind, bound, entry: False)
     with pytest.raises(LawBroken):
         find_failure(reference_subject(SYSTEM), MENU, 500, 0, Coverage())
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_rules_are_counted_where_laws_are_not_checked(name: str) -> None:
+    """A search counts as if it checked every step, bulk only the sampled ones."""
+    system = SYSTEMS[name]
+    menu = system.cases.menu(system.ops, system.levels[-1])
+    declaration = reference_subject(system).declaration
+
+    def counted(sample: LawSample) -> dict[Rule, int]:
+        draw, coverage = seeded_draw(random.Random(0)), Coverage()
+        for _ in range(40):
+            coverage.add_all(record_case(draw, declaration, menu, None, None, sample).coverage)
+        return coverage.fired
+
+    every = counted(EVERY_STEP)
+    assert every == counted(LawSample(LAWS_ONE_IN, 0)) == counted(LawSample(LAWS_ONE_IN, 5))
+    liveness = system.laws.liveness[1]
+    assert 40 <= counted(LawSample(LAWS_ONE_IN, 0, counts_all=False))[liveness] < every[liveness] / 4
+
+
+@pytest.mark.parametrize("counts_all", [True, False])
+def test_laws_are_checked_at_one_step_in_16_and_at_the_last(counts_all: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[int] = []
+    monkeypatch.setattr(generate, "check_laws", lambda system, config, state, op, done, coverage: checked.append(op))
+    sample = LawSample(LAWS_ONE_IN, 3, counts_all)
+    draw, declaration = seeded_draw(random.Random(0)), reference_subject(SYSTEM).declaration
+    ops: list[Any] = []
+    for _ in range(10):
+        steps = record_case(draw, declaration, MENU, None, None, sample).generated.case.steps
+        ops += [op for at, op in enumerate(steps) if at % LAWS_ONE_IN == LAWS_ONE_IN - 3 or at == len(steps) - 1]
+    assert checked == ops
+    assert len(checked) > 20
+
+
+def test_a_failing_run_is_checked_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: list[Any] = []
+    monkeypatch.setattr(search, "run_reference", lambda case, coverage: whole.append(case))
+    assert search_random_cases(twisted(two_is_one), MENU, 0, Coverage(), lambda: False, counts_all=False).failure
+    assert len(whole) == 1
 
 
 @pytest.mark.long

@@ -224,7 +224,8 @@ SHRINKING: Final = "shrinking a failure"
     type=SecondsRange(min_open=False),
     default=0.0,
     metavar="SECONDS",
-    help="After the search, run further random cases for SECONDS per level.",
+    help="After the search, run further random cases for SECONDS per level. All their answers are judged; rules are "
+    "counted, and the reference checks its own laws, at one step in 16, at the last of each run and in failing runs.",
 )
 @click.option("--validate", is_flag=True, help="Check each message against its JSON Schema (slow).")
 @click.option(

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import Failure
+from entrycache_conformance.generate import LAWS_ONE_IN
 from entrycache_conformance.report import SCHEMA, Exemption, RunMetadata, RunReport
 from entrycache_conformance.resolve import SubjectChoice
 from entrycache_protocol import codec, errors
@@ -188,7 +189,8 @@ def tool_versions_with(*packages: str) -> dict[str, str]:
 def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_seconds: float) -> RunMetadata:
     """Return seed, profile, search and versions of a run of `conform`."""
     versions = {"hypothesis": version("hypothesis"), **tool_versions(subject)}
-    search = f"search, then bulk for {bulk_seconds:g} s a level" if bulk_seconds else "search"
+    counted = f"rules counted at one step in {LAWS_ONE_IN}"
+    search = f"search, then bulk for {bulk_seconds:g} s a level ({counted})" if bulk_seconds else "search"
     return RunMetadata(seed, profile, search, versions)
 
 

@@ -126,6 +126,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
         of_variants=workload.RULES_NOT_REQUIRED,
         cells=limits.COVERAGE_CELLS,
         count_cells=limits.count_cells,
+        count_fired=laws.count_fired,
     ),
     wire=system.Wire(
         wire.read_outcome,

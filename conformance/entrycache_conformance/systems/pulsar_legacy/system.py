@@ -116,6 +116,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         liveness=(Rule.L_LIVENESS_1, Rule.L_LIVENESS_2),
         rules=system.rules_with_prefix("L-"),
         of_variants=frozenset({Rule.L_READ_7}),
+        count_fired=laws.count_fired,
     ),
     wire=system.Wire(
         ANSWERS.read_outcome,

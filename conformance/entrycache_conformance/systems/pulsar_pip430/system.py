@@ -172,6 +172,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         of_variants=workload.VARIANT_RULES,
         cells=coverage.COVERAGE_CELLS,
         count_cells=coverage.count_cells,
+        count_fired=laws.count_fired,
     ),
     wire=system.Wire(
         ANSWERS.read_outcome,

@@ -128,6 +128,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         of_variants=generation.VARIANT_RULES,
         cells=COVERAGE_CELLS,
         count_cells=count_cells,
+        count_fired=laws.count_fired,
     ),
     wire=Wire(
         ANSWERS.read_outcome,

@@ -15,7 +15,7 @@ from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, l
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["LAWS", "Law", "broken"]
+__all__ = ["LAWS", "Law", "broken", "count_fired"]
 
 FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     ops.Put: frozenset(outcomes.ErrorKind),
@@ -90,3 +90,12 @@ def broken(
             if not holds(config, pre, event, step):
                 wrong = (*wrong, rule)
     return wrong
+
+
+def count_fired(config: Config, pre: State, event: Any, step: Step, fired: dict[Rule, int]) -> None:
+    """Count in `fired` every law whose guard holds, as `broken` does, and check none."""
+    if isinstance(step.outcome.answer, outcomes.Unanswered):
+        return
+    for rule, _, guard, _ in LAWS_OF[type(event)]:
+        if guard(config, pre, event, step):
+            fired[rule] = fired.get(rule, 0) + 1

@@ -14,7 +14,7 @@ from entrycache_reference.pulsar_legacy.laws.law import Law
 from entrycache_reference.pulsar_legacy.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken"]
+__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken", "count_fired"]
 
 LAWS: Final[tuple[Law, ...]] = (
     *state.STATE_LAWS,
@@ -52,3 +52,12 @@ def broken(
             if not law.holds(config, pre, event, step):
                 wrong = (*wrong, law.rule)
     return wrong
+
+
+def count_fired(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> None:
+    """Count in `fired` every law whose guard holds, as `broken` does, and check none."""
+    for part in step.parts:
+        count_fired(config, part.pre, part.event, part.step, fired)
+    for law in LAWS_OF[type(event)]:
+        if law.guard(config, pre, event, step):
+            fired[law.rule] = fired.get(law.rule, 0) + 1

@@ -15,7 +15,7 @@ from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken"]
+__all__ = ["ANSWER_LAWS", "LAWS", "Law", "broken", "count_fired"]
 
 
 def answers_its_own(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -78,6 +78,23 @@ def _of_rules(config: Config, pre: State, event: ops.Op, step: Step, fired: dict
     else:
         wrong = _check(LAWS_OF[type(event)], config, pre, event, step, fired)
     return wrong + _check(WHOLE_LAWS_OF[type(event)], config, pre, event, step, fired)
+
+
+def count_fired(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> None:
+    """Count in `fired` every law whose guard holds, as `broken` does, and check none."""
+    for part in step.parts:
+        _count(LAWS_OF[type(part.event)], config, part.pre, part.event, part.step, fired)
+    if not step.parts:
+        _count(LAWS_OF[type(event)], config, pre, event, step, fired)
+    _count(WHOLE_LAWS_OF[type(event)], config, pre, event, step, fired)
+
+
+def _count(
+    laws: tuple[Law, ...], config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]
+) -> None:
+    for rule, _, guard, _, _ in laws:
+        if guard(config, pre, event, step):
+            fired[rule] = fired.get(rule, 0) + 1
 
 
 def _check(

@@ -15,7 +15,7 @@ from entrycache_reference.pulsar_segmented.outcomes import Refused
 from entrycache_reference.pulsar_segmented.state import State, Step
 from entrycache_reference.rules import Rule
 
-__all__ = ["LAWS", "Law", "broken"]
+__all__ = ["LAWS", "Law", "broken", "count_fired"]
 
 
 def has_no_segment_count(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -81,3 +81,10 @@ def broken(
             if not holds(config, pre, event, step):
                 wrong = (*wrong, rule)
     return wrong
+
+
+def count_fired(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> None:
+    """Count in `fired` every law whose guard holds, as `broken` does, and check none."""
+    for rule, _, guard, _ in LAWS_OF[type(event)]:
+        if guard(config, pre, event, step):
+            fired[rule] = fired.get(rule, 0) + 1
