@@ -289,4 +289,4 @@ def test_a_report_says_what_stands_in(released: list[str], tmp_path: Path) -> No
     assert done.returncode == 0, done.stdout + done.stderr
     (source,) = (line for line in done.stdout.splitlines() if line.startswith("source: "))
     assert PAGES.tested_jar in source
-    assert "pulsar-common and pulsar-metadata 5.0.0-M1" in source
+    assert "bookkeeper-stats-api 4.18.0" in source

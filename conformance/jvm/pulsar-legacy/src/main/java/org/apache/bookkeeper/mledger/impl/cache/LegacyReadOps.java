@@ -43,7 +43,8 @@ final class LegacyReadOps {
     }
 
     private static JsonObject served(Delivery delivery, Storage storage) {
-        JsonObject outcome = Answers.served(delivery.entries(), storage.served);
+        JsonObject outcome = Answers.served(
+                delivery.entries(), entry -> storage.served.contains(entry.getEntryId()));
         delivery.entries().forEach(Entry::release);
         return outcome;
     }

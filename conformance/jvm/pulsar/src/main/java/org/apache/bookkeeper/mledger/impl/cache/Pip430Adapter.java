@@ -5,8 +5,10 @@ import com.google.gson.JsonObject;
 import entrycache.protocol.Adapter;
 import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
+import entrycache.protocol.Refused;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -25,7 +27,24 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
             "evict_by_mark_deleted",
             "grace_millis",
             "storage_entry_size",
-            "eviction");
+            "eviction",
+            "min_backlog_cursors",
+            "min_backlog_entries",
+            "max_backlog_between");
+    private static final Set<String> UNMANAGED = Set.of(
+            "insert",
+            "remove_range",
+            "clear",
+            "mark_read",
+            "expect_read",
+            "invalidate_before",
+            "invalidate_ledger",
+            "remove_cache",
+            "read",
+            "read_one",
+            "cursor_add",
+            "cursor_move",
+            "cursor_remove");
     private static final Gson GSON = new Gson();
     private static final List<String> INTROSPECTION =
             List.of("now", "bytes", "caches", "queue", "tombstones", "requeues");
@@ -68,9 +87,22 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
                         ManagerOps.operations(),
                         ReadOps.operations(),
                         CursorOps.operations(),
+                        LedgerOps.operations(),
                         List.of(Observing.operation()))
                 .flatMap(List::stream)
+                .map(Pip430Adapter::guarded)
                 .toList();
+    }
+
+    /** Returns the operation; if it would change a cache past its managed ledger, it refuses managed caches. */
+    private static Operation<Pip430Run> guarded(Operation<Pip430Run> operation) {
+        if (!UNMANAGED.contains(operation.name())) {
+            return operation;
+        }
+        return new Operation<>(operation.name(), operation.calls(), (run, step) -> {
+            Refused.unless(!run.managed.has(step.text("cache")), "the cache is managed");
+            return operation.perform().apply(run, step);
+        });
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.apache.bookkeeper.mledger.impl.ActiveManagedCursorContainerImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedCursorContainerImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedCursorImpl;
 import org.apache.bookkeeper.mledger.impl.ManagedLedgerFactoryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
 
 /** One run: a released cache manager with its caches, their cursors, and the holds on their entries. */
 final class Pip430Run {
@@ -46,7 +47,11 @@ final class Pip430Run {
     /** True if the containers of cursors have ranks. */
     final boolean ranks;
 
-    private final long graceMillis;
+    final long graceMillis;
+
+    /** The managed ledgers, of level {@code ledger}. */
+    final ManagedRun managed;
+
     private final int storageEntrySize;
     private final Map<String, ActiveManagedCursorContainer> containers = new HashMap<>();
     private final Map<String, ManagedCursor> cursors = new HashMap<>();
@@ -69,6 +74,7 @@ final class Pip430Run {
         ranks = config.flag("evict_by_expected_reads", true);
         graceMillis = config.number("grace_millis", 2 * ttlNanos / 1_000_000);
         storageEntrySize = Math.toIntExact(config.number("storage_entry_size", 100));
+        managed = new ManagedRun(this, config);
     }
 
     /**
@@ -77,13 +83,27 @@ final class Pip430Run {
     Named named(Args step) {
         return caches.computeIfAbsent(step.text("cache"), name -> {
             container(name);
-            EntryCache cache = manager.getEntryCache(Neighbours.ledger(name, factory));
-            RangeCache range = cache instanceof RangeEntryCacheImpl
-                    ? (RangeCache) Released.get(ENTRIES_OF_CACHE, cache)
-                    : Era.emptyRange(manager.getRangeCacheRemovalQueue(), name);
-            names.put(range, name);
-            return new Named(cache, range);
+            return named(name, manager.getEntryCache(Neighbours.ledger(name, factory)));
         });
+    }
+
+    private Named named(String name, EntryCache cache) {
+        RangeCache range = cache instanceof RangeEntryCacheImpl
+                ? (RangeCache) Released.get(ENTRIES_OF_CACHE, cache)
+                : Era.emptyRange(manager.getRangeCacheRemovalQueue(), name);
+        names.put(range, name);
+        return new Named(cache, range);
+    }
+
+    /** Takes over the cache of a managed ledger, and its container of cursors. */
+    void adopt(String name, ManagedLedgerImpl ledger) {
+        caches.put(name, named(name, manager.getEntryCache(ledger)));
+        containers.put(name, ledger.getActiveCursors());
+    }
+
+    /** Returns whether a step has named this cache. */
+    boolean wasNamed(String cache) {
+        return containers.containsKey(cache);
     }
 
     /** Returns the container of the step's cache, which outlives a removal of the cache. */
@@ -99,6 +119,13 @@ final class Pip430Run {
 
     /** Returns the cursor of the step, which is durable; a name stands for the same object throughout the run. */
     ManagedCursor cursor(Args step) {
+        if (managed.has(step.text("cache"))) {
+            return managed.find(step).orElseGet(() -> unmanaged(step));
+        }
+        return unmanaged(step);
+    }
+
+    private ManagedCursor unmanaged(Args step) {
         return cursors.computeIfAbsent(step.text("cursor"), name -> {
             ManagedCursorImpl cursor = Released.allocate(ManagedCursorImpl.class);
             Released.set(CURSOR_NAME, cursor, name);

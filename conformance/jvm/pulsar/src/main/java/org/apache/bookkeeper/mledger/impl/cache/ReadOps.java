@@ -8,6 +8,7 @@ import com.google.gson.JsonObject;
 import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
 import entrycache.protocol.Refused;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.apache.bookkeeper.mledger.Entry;
@@ -59,17 +60,22 @@ final class ReadOps {
         return number("released", held.size());
     }
 
-    private static void refuseOpenHold(Pip430Run run, Args step) {
+    static void refuseOpenHold(Pip430Run run, Args step) {
         Refused.unless(!step.has("hold") || !run.holds.containsKey(step.text("hold")), "the hold is open");
     }
 
     private static JsonObject served(Pip430Run run, Args step, List<Entry> delivered, Set<Long> fromStorage) {
-        JsonObject outcome = Answers.served(delivered, fromStorage);
-        if (step.has("hold")) {
-            run.holds.put(step.text("hold"), delivered);
+        JsonObject outcome = Answers.served(delivered, entry -> fromStorage.contains(entry.getEntryId()));
+        keep(run, step, delivered);
+        return outcome;
+    }
+
+    /** Holds the delivered entries, if there are any, under the name that the step gives, or releases them. */
+    static void keep(Pip430Run run, Args step, List<Entry> delivered) {
+        if (step.has("hold") && !delivered.isEmpty()) {
+            run.holds.put(step.text("hold"), new ArrayList<>(delivered));
         } else {
             delivered.forEach(Entry::release);
         }
-        return outcome;
     }
 }

@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import java.util.function.IntSupplier;
 import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
 import org.apache.bookkeeper.mledger.Position;
 
 /** The adapter's code for classes that differ between 4.2 or 5.0.0-M1 and release 5.0.1: one map, keyed by position. */
@@ -45,6 +46,9 @@ final class Era {
             EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
         cache.asyncReadEntry(handle, first, last, count, callback, null);
     }
+
+    /** This release has nothing to switch off. */
+    static void switchOff(ManagedLedgerConfig settings) {}
 
     /** Returns the wrappers in ascending order. Reads fields only. */
     @SuppressWarnings("unchecked")

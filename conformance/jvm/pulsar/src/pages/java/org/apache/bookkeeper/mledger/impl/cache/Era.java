@@ -7,6 +7,7 @@ import java.util.TreeMap;
 import java.util.function.IntSupplier;
 import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
+import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
 import org.apache.bookkeeper.mledger.impl.EntryImpl;
@@ -24,6 +25,7 @@ final class Era {
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
             "count_floor", "zero",
             "duplicate_count", "replaced",
+            "replay", "grouped",
             "size_pass_rounds", "one",
             "zero_reads", "counted"));
 
@@ -54,6 +56,12 @@ final class Era {
     static void readRange(
             EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
         cache.asyncReadEntry(handle, first, last, NO_MAX_BYTES, count, callback, null);
+    }
+
+    /** Switches read-ahead and reads of several entries at once off. */
+    static void switchOff(ManagedLedgerConfig settings) {
+        settings.setReadAheadEnabled(false);
+        settings.setBatchReadEnabled(false);
     }
 
     /** Returns the wrappers in ascending order. Reads fields only. */

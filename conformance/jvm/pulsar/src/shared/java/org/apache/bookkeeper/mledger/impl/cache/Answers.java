@@ -6,7 +6,7 @@ import com.google.gson.JsonObject;
 import entrycache.protocol.Coordinates;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
+import java.util.function.Predicate;
 import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.Position;
 
@@ -57,13 +57,13 @@ final class Answers {
     }
 
     /** Returns the delivered entries, with hits and fills apart, and the tokens in that order. */
-    static JsonObject served(List<Entry> delivered, Set<Long> fromStorage) {
+    static JsonObject served(List<Entry> delivered, Predicate<Entry> isFromStorage) {
         JsonArray hits = new JsonArray();
         JsonArray fills = new JsonArray();
         JsonArray tokens = new JsonArray();
         JsonArray tokensOfFills = new JsonArray();
         for (Entry entry : delivered) {
-            boolean filled = fromStorage.contains(entry.getEntryId());
+            boolean filled = isFromStorage.test(entry);
             (filled ? fills : hits).add(json(entry.getPosition()));
             (filled ? tokensOfFills : tokens).add(Payloads.token(entry.getDataBuffer()));
         }

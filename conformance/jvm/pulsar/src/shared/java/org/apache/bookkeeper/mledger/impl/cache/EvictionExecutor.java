@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
  */
 final class EvictionExecutor implements Executor {
     private final boolean keeps;
+    private boolean waits;
     private final Queue<Runnable> kept = new ArrayDeque<>();
 
     EvictionExecutor(boolean keeps) {
@@ -26,10 +27,23 @@ final class EvictionExecutor implements Executor {
 
     @Override
     public void execute(Runnable task) {
-        if (keeps) {
+        if (keeps || waits) {
             kept.add(task);
         } else {
             task.run();
+        }
+    }
+
+    /** Lets each pass wait until {@link #goOn}. */
+    void pause() {
+        waits = true;
+    }
+
+    /** Runs the passes that waited, unless they are kept anyway. */
+    void goOn() {
+        waits = false;
+        if (!keeps) {
+            runKept();
         }
     }
 
