@@ -41,7 +41,6 @@ from entrycache_conformance.judge import (
     match_without_tokens,
     run_reference,
 )
-from entrycache_conformance.variations import is_playable, vary_case, with_queries
 from entrycache_faults.model import Fault, limit_calls
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, write_case
@@ -159,7 +158,7 @@ def _with_variants(case: Case, declaration: Declaration) -> Iterator[Case]:
 def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, ...]) -> ObservedFailure | None:
     """Return the subject's answers with these state queries after every step; None if it fails or answers correctly."""
     declaration = subject.declaration
-    case = with_queries(case, case.steps, queries)
+    case = generate.with_queries(case, case.steps, queries)
     max_steps = declaration.limits.max_steps
     if max_steps is not None and len(case.steps) > max_steps:
         return None
@@ -193,8 +192,8 @@ def _faults_of_variations(
 
     One short case may fit a fault by chance. At a variation without an answer the comparison ends.
     """
-    for case in vary_case(observed.case, observed.queries, observed.declaration.sent_keys) if faults else ():
-        if not is_playable(subject, case):
+    for case in generate.vary_case(observed.case, observed.queries, observed.declaration.sent_keys) if faults else ():
+        if not generate.is_playable(subject, case):
             continue
         answer = _play_variation(subject, case)
         if answer is None:
@@ -213,8 +212,8 @@ def _closest_faults(subject: TestedSubject, observed: ObservedFailure, faults: S
     menu = observed.case.system.cases.menu(sorted(observed.declaration.ops))
     counts = dict.fromkeys(faults, 0)
     for generated in generate.make_seeded_cases(observed.declaration, menu, RANDOM_CASES, 0):
-        case = with_queries(generated.case, generated.case.steps, observed.queries)
-        answer = _play_variation(subject, case) if is_playable(subject, case) else None
+        case = generate.with_queries(generated.case, generated.case.steps, observed.queries)
+        answer = _play_variation(subject, case) if generate.is_playable(subject, case) else None
         if answer is None:
             break
         varied = observed._replace(case=case, answers=answer.outcomes)

@@ -8,8 +8,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from entrycache_conformance.systems import pulsar
-from entrycache_conformance.systems.pulsar_legacy import explanation, faults, generation, jars
-from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
+from entrycache_conformance.systems.pulsar_legacy import explanation, generation, jars
+from entrycache_conformance.systems.reference import fault_subjects
+from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS, subjects
 from entrycache_protocol import case, system
 from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, state, step
@@ -105,6 +106,14 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 """One case per operation; it runs if all its operations are declared."""
 
 
+OFFER: Final[dict[str, Any]] = {
+    "ops": [op.name for op in ops.OPS],
+    "introspection": ["now", "bytes", "caches"],
+    "payload": True,
+}
+"""The offer of each subject with a seeded fault: all that the reference has."""
+
+
 SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     name=NAME,
     levels=ops.LEVELS,
@@ -143,7 +152,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     ),
     text=system.Text("caches", explanation.state_text, explanation.lanes),
     blame=explanation.BLAME,
-    faults=faults.FAULTS,
+    faults=fault_subjects(subjects.SUBJECTS, OFFER),
     seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
     jvm=jars.PULSAR_LEGACY,
 )

@@ -1,4 +1,4 @@
-"""The system `pulsar-segmented`: its outcomes in JSON, its bounds and coverage, its smoke cases, and its record.
+"""The system `pulsar-segmented`: outcomes in JSON, bounds and coverage, smoke cases, jars, and its record.
 
 `SYSTEM` puts the parts of this folder together. Coverage counts how often an insert lands one byte below the room of a
 segment, at it, or above it, and how often the ring turns.
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation, jars
+from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS, subjects
@@ -16,6 +16,7 @@ from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_protocol.system import (
     Cases,
+    Family,
     Laws,
     Model,
     SeededFaults,
@@ -115,6 +116,17 @@ FAULTS: Final = all_fault_subjects(
 )
 """The seeded faults as subjects by name: those of the reference, and those of the fast cache."""
 
+BOOKKEEPER: Final = Family(
+    name="bookkeeper",
+    title="BookKeeper",
+    system="pulsar-segmented",
+    coordinates="org.apache.bookkeeper:bookkeeper-server",
+    main="entrycache.bookkeeper.ReadCacheDriver",
+    modules=("protocol",),
+    options=("-Dio.netty.leakDetection.level=disabled",),
+)
+"""The released jars: the read cache of Apache BookKeeper, whose design PIP-174 follows; `bookkeeper:VERSION`."""
+
 SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     name=NAME,
     levels=ops.LEVELS,
@@ -159,7 +171,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
     fast=fast_cache.FAST,
     faults=FAULTS,
     seeded_faults=SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
-    jvm=jars.BOOKKEEPER,
+    jvm=BOOKKEEPER,
 )
 
 
