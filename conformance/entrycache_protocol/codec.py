@@ -283,7 +283,7 @@ _SPECIAL: dict[type[Any], bool] = {}
 
 
 def _is_special(kind: type[Any]) -> bool:
-    """Return whether an operation has renamed fields, or fields that hold objects."""
+    """Return whether an operation has renamed fields, or fields that hold objects or members of an enum."""
     hints = typing.get_type_hints(kind, include_extras=True)
     return any(json_name(name) != name or _holds_objects(hints[name]) for name in kind.__slots__)
 
@@ -291,6 +291,7 @@ def _is_special(kind: type[Any]) -> bool:
 def _holds_objects(annotation: Any) -> bool:
     parts = typing.get_args(annotation)
     holds = any(isinstance(mark, StepsOf) for mark in getattr(annotation, "__metadata__", ()))
+    holds = holds or (isinstance(annotation, type) and issubclass(annotation, Enum) and annotation is not type(ABSENT))
     return holds or dataclasses.is_dataclass(annotation) or any(_holds_objects(part) for part in parts)
 
 
@@ -305,7 +306,7 @@ def _encoded_part(part: Any) -> Any:
         return [_encoded_part(item) for item in part]
     if dataclasses.is_dataclass(part):
         return encode_op(part) if hasattr(part, "level") else _encoded_fields(part)
-    return part
+    return part.value if isinstance(part, Enum) else part
 
 
 def encode(value: Any) -> Any:

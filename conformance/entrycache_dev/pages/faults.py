@@ -62,6 +62,7 @@ FAULTS: Final = (
             "Pulsar, level manager": ((*pulsar_pip430.MANAGER, *fast_pulsar_pip430.MANAGER), "manager"),
             "Pulsar, level reads": ((*pulsar_pip430.READS, *fast_pulsar_pip430.READS), "reads"),
             "Pulsar, level cursors": ((*pulsar_pip430.CURSORS, *fast_pulsar_pip430.CURSORS), "cursors"),
+            "Pulsar, level ledger": (pulsar_pip430.LEDGER, "ledger"),
         },
         find_level=pulsar_level,
         jars="the released Pulsar 4.2.4 with one changed instruction each",

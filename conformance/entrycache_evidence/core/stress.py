@@ -44,7 +44,7 @@ def _others(default: Any) -> list[Any]:
 
 SIZES: Final = frozenset({"size", "bytes", "max_size_bytes", "total_bytes", "storage_entry_size"})
 TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis"})
-POSITIONS: Final = frozenset({"pos", "first", "last"})
+POSITIONS: Final = frozenset({"pos", "first", "last", "positions"})
 LEDGERS: Final = frozenset({"ledger"})
 NAMES: Final = frozenset({"cache", "cursor", "hold", "ns", "store", "topic"})
 KEYS: Final = frozenset({"key", "from_", "to", "prefix"})
@@ -56,6 +56,7 @@ AS_THEY_ARE: Final = frozenset(
     {
         *("backward", "dirty", "fails", "global_thread", "headers", "last_inclusive", "skip_cache", "threads"),
         *("eviction", "evict_by_expected_reads", "evict_by_mark_deleted", "extend_recently_accessed", "max_requeues"),
+        *("dispatcher", "durable", "max_backlog_between", "max_entries", "min_backlog_cursors", "min_backlog_entries"),
         *("mode", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
     }
 )
@@ -111,6 +112,8 @@ class Scaling:
             return self._text(name, value)
         if isinstance(value, Position):
             return Position(self._ledger(value.ledger), value.entry + self.entry_shift)
+        if isinstance(value, tuple) and name in POSITIONS:
+            return tuple(self.field(name, one) for one in value)
         if isinstance(value, tuple) and name in NESTED:
             return tuple(self._nested(one) for one in value)
         if type(value) is not int:
@@ -254,7 +257,7 @@ def generate_cases(
             choose_variants(system.model.variants(), source) if at % 3 == 2 and not fast else system.model.variants()
         )
         declaration = offered or _declare_all(system, variants)
-        menu = system.cases.menu(system.ops_up_to(level), level)
+        menu = system.cases.menu(declaration.ops.intersection(system.ops_up_to(level)), level)
         profile = profiles[at // len(system.levels) % len(profiles)]
         yield declaration, generate.make_case(seeded_draw(source), declaration, menu, coverage, workload=profile)
 

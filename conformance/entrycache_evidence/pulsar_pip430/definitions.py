@@ -15,7 +15,7 @@ from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, c
 from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, refusable
+from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, is_misplaced, refusable
 from entrycache_reference.pulsar_pip430.ops import Op, RemoveCache
 from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
@@ -118,8 +118,10 @@ def keeps_held_positions(config: Config, pre: State, event: Any, step: Step) -> 
     )
 
 
-HOLDING_OPS: Final = frozenset({ops.Read, ops.ReadOne, ops.Release})
-"""The operations that open and free holds (R-COUNT-7)."""
+HOLDING_OPS: Final = frozenset(
+    {ops.Read, ops.ReadOne, ops.Release, ops.CursorRead, ops.ReplayRead, ops.ReplayAdd},
+)
+"""The operations that open and free holds (R-COUNT-7, R-LEDGER-9)."""
 
 REMOVAL_OPS: Final = (ops.RemoveRange, ops.Clear, ops.InvalidateBefore, ops.InvalidateLedger)
 
@@ -453,6 +455,9 @@ def rows_follow(config: Config, pre: State, event: Any, step: Step, opens: bool)
 
 # The whole definition.
 
+UNDEFINED_LEVELS: Final = frozenset({"ledger"})
+"""The levels whose operations have no definition: only their frames, the definitions of their parts, and laws."""
+
 
 def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
     """Return the rule of the operation if the step is not as defined or leaves its frame, else nothing."""
@@ -461,13 +466,17 @@ def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple
 
 def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
     """Return whether a step equals the definition of its operation and keeps to its frame."""
+    if is_misplaced(pre, event):
+        return step == Step(pre, outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT), ())
     if not step.parts and step.state is pre and not step.rows and type(event) in LOOKING_OPS:
         return ANSWERS[type(event)](config, pre, event, step)
+    if changes_outside(pre, event, step) or not all(
+        _is_defined_part(config, part.pre, part.event, part.step) for part in step.parts
+    ):
+        return False
     first = is_opening(pre, event, step)
-    return (
-        not changes_outside(pre, event, step)
-        and is_open_as_defined(event, step, first)
-        and all(_is_defined_part(config, part.pre, part.event, part.step) for part in step.parts)
+    return event.level in UNDEFINED_LEVELS or (
+        is_open_as_defined(event, step, first)
         and _is_defined_part(config, pre, event, step)
         and has_its_parts(config, pre, event, step)
         and rows_follow(config, pre, event, step, first)

@@ -49,6 +49,7 @@ class Aspect(Enum):
     BYTES = "the manager's bytes"
     IS_SCHEDULED = "whether a pass is scheduled"
     HOLDS = "what is held"
+    MANAGED = "the ledgers, and their cursors' positions"
     INSERTED = "the inserted entries counted"
     EVICTED = "the evicted entries counted"
     CYCLES = "the eviction cycles counted"
@@ -106,6 +107,10 @@ READ_CHANGES: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent
 """The changes that a read may make, besides those of its parts."""
 
 
+OF_LEDGER: Final[MayChange] = {Aspect.MANAGED: Extent.CACHE}
+"""The changes that an operation on a managed ledger may make, besides those of its parts."""
+
+
 def removal(whose: Extent) -> MayChange:
     """Return the changes that a removal by a call may make: these entries, and what follows from it."""
     return {Aspect.ENTRIES: whose, Aspect.CACHE_BYTES: Extent.CACHE, **_LEAVING}
@@ -133,6 +138,7 @@ STATE: Final = Record(
         Aspect.IS_SCHEDULED,
         KeyedValues(Aspect.HOLDS),
         COUNTS,
+        KeyedValues(Aspect.MANAGED),
     )
 )
 """The shape of the state: one aspect for each field of `State`, and for the fields of its parts, in order."""
@@ -176,6 +182,26 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Read: {**READ_CHANGES, **TRIGGERING},
     ops.ReadOne: READ_CHANGES,
     ops.Release: {Aspect.HOLDS: Extent.HOLD},
+    **dict.fromkeys(
+        (
+            ops.CursorOpen,
+            ops.CursorSeek,
+            ops.CursorReset,
+            ops.MarkDelete,
+            ops.Ack,
+            ops.CursorClose,
+            ops.DeleteLedger,
+            ops.CheckBacklogs,
+        ),
+        OF_LEDGER,
+    ),
+    ops.Append: {**OF_LEDGER, **TRIGGERING},
+    ops.CursorRead: {**OF_LEDGER, **READ_CHANGES, **TRIGGERING},
+    ops.ReplayRead: {**OF_LEDGER, **READ_CHANGES, **TRIGGERING},
+    ops.ReplayAdd: {Aspect.HOLDS: Extent.HOLD},
+    ops.Activate: NOTHING,
+    ops.Deactivate: NOTHING,
+    ops.CursorState: NOTHING,
 }
 """The changes that each operation may make."""
 

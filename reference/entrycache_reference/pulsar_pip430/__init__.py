@@ -25,13 +25,18 @@ What a read does, in order. It looks up every position and marks the cached ones
 reader is expected, each of these fills is inserted, with its own trigger. The read holds what it handed over until the
 hold is released. Each release takes one from the count of an entry that is still cached.
 
+What a managed ledger does. `append` adds entries to ledgers, caches them while a cursor is active, and rolls over. A
+cursor reads chunk after chunk, over the ends of ledgers and past acknowledged entries, through the cache. Its rank is
+the count of its fills. Without ranks, what all active cursors have passed is dropped.
+
 What a step does, in order. `step` opens the cache that the event names, if it is new. The function of the operation has
 four parts: GUARD refuses bad arguments and changes nothing; DECISION chooses; EFFECT is the new state; OUTCOME is the
 answer, together with the rows of a trace.
 
 Where to find what. `config` holds settings and variants, `ops` the operations, `outcomes` the answers, `state` the
-state, `change` the smallest changes and rows. `entries`, `passes`, `manager`, `cursors` and `storage_reads` hold one
-family of operations each, `decision` the table, `step` the dispatch, and `laws` the rules as checks.
+state, `change` the smallest changes and rows. `entries`, `passes`, `manager`, `cursors`, `storage_reads`, `ledger` and
+`ledger_cursors` hold one family of operations each, `decision` the table, `step` the dispatch, and `laws` the rules as
+checks.
 """
 
 from entrycache_reference.pulsar_pip430.config import Config, Settings, Variants

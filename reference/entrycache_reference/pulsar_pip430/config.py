@@ -13,6 +13,7 @@ from entrycache_reference.vocabulary import COUNT_MAX, INTEGER_MAX, Span
 
 Size = Annotated[int, Span(0, INTEGER_MAX)]
 Requeues = Annotated[int, Span(0, COUNT_MAX)]
+Backlog = Annotated[int, Span(0, COUNT_MAX)]
 Fraction = Annotated[float, Span(0, 1)]
 
 
@@ -51,6 +52,13 @@ class SizePassRounds(Enum):
     ONE = "one"
 
 
+class Replay(Enum):
+    """Variant `replay` (R-LEDGER-8): the reads by which a replay gets its positions."""
+
+    SINGLE = "single"
+    GROUPED = "grouped"
+
+
 class Eviction(Enum):
     """The time of a triggered size pass: within the insert, or when `run_scheduled` is called."""
 
@@ -77,6 +85,7 @@ class Variants:
     zero_reads: ZeroReads = ZeroReads.UNCOUNTED
     duplicate_count: DuplicateCount = DuplicateCount.KEPT
     size_pass_rounds: SizePassRounds = SizePassRounds.BUDGET
+    replay: Replay = Replay.SINGLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ class Config:
     """The configuration that a run starts with; the defaults are those of Pulsar 4.2.
 
     `max_size_bytes` 0 disables caching for the whole run. `grace_millis` None means twice the time to live, in whole
-    milliseconds.
+    milliseconds. The three settings of backlogs act in `check_backlogs`; `min_backlog_cursors` 0 switches it off.
     """
 
     max_size_bytes: Size = 134_217_728
@@ -97,6 +106,9 @@ class Config:
     grace_millis: Size | None = None
     storage_entry_size: Annotated[int, Span(1, INTEGER_MAX)] = 100
     eviction: Eviction = Eviction.INLINE
+    min_backlog_cursors: Backlog = 0
+    min_backlog_entries: Backlog = 1000
+    max_backlog_between: Backlog = 1000
     variants: Variants = Variants()
 
     @property

@@ -1,14 +1,33 @@
 """The operations, one frozen dataclass each; schema, generators and tables come from their fields.
 
 An operation belongs to a level: `range` for one cache by position, `queue` for time and passes, `manager` for triggers,
-settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors. `rule` is the
-rule that is named if no other one is, and `answers` lists the outcomes that the operation may give.
+settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors, `ledger` for
+managed ledgers, whose operations stand in `ledger_ops`. `rule` is the rule that is named if no other one is, and
+`answers` lists the outcomes that the operation may give.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, get_args
 
 from entrycache_reference.pulsar_pip430 import outcomes
+from entrycache_reference.pulsar_pip430.ledger_ops import (
+    Ack,
+    Activate,
+    Append,
+    CheckBacklogs,
+    CursorClose,
+    CursorOpen,
+    CursorRead,
+    CursorReset,
+    CursorSeek,
+    CursorState,
+    Deactivate,
+    DeleteLedger,
+    Dispatcher,
+    MarkDelete,
+    ReplayAdd,
+    ReplayRead,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
@@ -25,6 +44,25 @@ from entrycache_reference.vocabulary import (
     Reads,
     Token,
 )
+
+__all__ = [
+    "Ack",
+    "Activate",
+    "Append",
+    "CheckBacklogs",
+    "CursorClose",
+    "CursorOpen",
+    "CursorRead",
+    "CursorReset",
+    "CursorSeek",
+    "CursorState",
+    "Deactivate",
+    "DeleteLedger",
+    "Dispatcher",
+    "MarkDelete",
+    "ReplayAdd",
+    "ReplayRead",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,41 +471,28 @@ Op = (
     | Slowest
     | Cursors
     | ShouldCache
+    | Append
+    | CursorOpen
+    | CursorRead
+    | CursorSeek
+    | CursorReset
+    | MarkDelete
+    | Ack
+    | Activate
+    | Deactivate
+    | CursorClose
+    | ReplayAdd
+    | ReplayRead
+    | DeleteLedger
+    | CheckBacklogs
+    | CursorState
 )
 
-LEVELS: Final = ("range", "queue", "manager", "reads", "cursors")
+LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "ledger")
 """The levels of the system, each containing those before it."""
 
-OPS: Final[tuple[type[Op], ...]] = (
-    Insert,
-    Get,
-    GetRange,
-    Exists,
-    RemoveRange,
-    Clear,
-    Usage,
-    Observe,
-    Advance,
-    Expire,
-    Evict,
-    MarkRead,
-    ExpectRead,
-    Cycle,
-    RunScheduled,
-    Configure,
-    InvalidateBefore,
-    InvalidateLedger,
-    RemoveCache,
-    Metrics,
-    Read,
-    ReadOne,
-    Release,
-    CursorAdd,
-    CursorMove,
-    CursorRemove,
-    CursorRank,
-    Slowest,
-    Cursors,
-    ShouldCache,
-)
+OPS: Final[tuple[type[Op], ...]] = get_args(Op)
 """Every operation, level by level."""
+
+LEDGER_OPS: Final = OPS[OPS.index(Append) :]
+"""The operations of level `ledger`."""

@@ -182,6 +182,23 @@ class Wanted:
     should_cache: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The answer to an append: true if the entry was cached, and the reads it expects; None if it carries no count."""
+
+    cached: bool
+    expected_reads: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CursorAt:
+    """The read position and the mark-delete position of a cursor, and whether it is active."""
+
+    read: Position
+    mark_delete: Position
+    active: bool
+
+
 Outcome = (
     Refused
     | Done
@@ -201,4 +218,6 @@ Outcome = (
     | SlowestAt
     | Members
     | Wanted
+    | Appended
+    | CursorAt
 )

@@ -67,6 +67,34 @@ class HeldPosition(NamedTuple):
     is_cached: bool
 
 
+class ManagedCursor(NamedTuple):
+    """One cursor of a managed ledger.
+
+    `acks` holds the positions above `mark_delete` that were acknowledged one by one. `is_flagged`: the last check of
+    backlogs wants its reads cached. The cursor is active while it is a member of the cache.
+    """
+
+    is_durable: bool
+    read: Position
+    mark_delete: Position
+    acks: frozenset[Position] = frozenset()
+    is_flagged: bool = False
+
+
+class ManagedLedger(NamedTuple):
+    """The ledgers and cursors behind a managed cache.
+
+    `sizes` holds the sizes of the entries of each ledger that is there, in ascending order of ids; the last one is the
+    current ledger. `ids` also holds the ids of deleted ledgers. `due` is the position up to which an invalidation is
+    due while a step runs; None: none is due.
+    """
+
+    sizes: Mapping[int, tuple[int, ...]]
+    ids: frozenset[int]
+    cursors: Mapping[CursorName, ManagedCursor] = {}
+    due: Position | None = None
+
+
 class Counts(NamedTuple):
     """The counters since the start of the run."""
 
@@ -83,7 +111,7 @@ class State(NamedTuple):
     """The whole state. `queue` runs from head (oldest) to tail; `size_bytes` is the manager's counter.
 
     `is_scheduled`: an insert has asked for a size pass, which `run_scheduled` is to run. `holds` maps each name to the
-    positions that a read handed over and still holds.
+    positions that a read handed over and still holds. `managed` holds the managed ledgers by the name of their cache.
     """
 
     now_nanos: int
@@ -94,6 +122,7 @@ class State(NamedTuple):
     is_scheduled: bool = False
     holds: Mapping[HoldName, tuple[HeldPosition, ...]] = {}
     counts: Counts = Counts()
+    managed: Mapping[CacheName, ManagedLedger] = {}
 
 
 class Row(NamedTuple):

@@ -10,7 +10,16 @@ Beside: RangeCache.getSize, .getNumberOfEntries (managed-ledger 4.2.4)
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import cursors, entries, manager, ops, passes, storage_reads
+from entrycache_reference.pulsar_pip430 import (
+    cursors,
+    entries,
+    ledger,
+    ledger_cursors,
+    manager,
+    ops,
+    passes,
+    storage_reads,
+)
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE, cache_of, open_row
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import Advance, Observe, Usage
@@ -110,6 +119,21 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Slowest: cursors.slowest,
     ops.Cursors: cursors.cursors,
     ops.ShouldCache: cursors.should_cache,
+    ops.Append: ledger.append,
+    ops.CursorOpen: ledger_cursors.cursor_open,
+    ops.CursorRead: ledger_cursors.cursor_read,
+    ops.CursorSeek: ledger_cursors.cursor_seek,
+    ops.CursorReset: ledger_cursors.cursor_reset,
+    ops.MarkDelete: ledger_cursors.mark_delete,
+    ops.Ack: ledger_cursors.ack,
+    ops.Activate: ledger_cursors.activate,
+    ops.Deactivate: ledger_cursors.deactivate,
+    ops.CursorClose: ledger_cursors.cursor_close,
+    ops.ReplayAdd: ledger_cursors.replay_add,
+    ops.ReplayRead: ledger_cursors.replay_read,
+    ops.DeleteLedger: ledger.delete_ledger,
+    ops.CheckBacklogs: ledger.check_backlogs,
+    ops.CursorState: ledger_cursors.cursor_state,
 }
 """The function of each operation."""
 
@@ -129,12 +153,46 @@ def is_open(state: State, name: CacheName) -> bool:
     return name in state.caches and state.caches[name].is_open
 
 
+UNMANAGED: Final = (
+    ops.Insert,
+    ops.RemoveRange,
+    ops.Clear,
+    ops.MarkRead,
+    ops.ExpectRead,
+    ops.InvalidateBefore,
+    ops.InvalidateLedger,
+    ops.RemoveCache,
+    ops.Read,
+    ops.ReadOne,
+    ops.CursorAdd,
+    ops.CursorMove,
+    ops.CursorRemove,
+)
+"""The operations that would change a cache past its managed ledger; a managed cache refuses them."""
+
+MANAGED: Final = tuple(op for op in ops.LEDGER_OPS if op is not ops.Append)
+"""The operations that only a managed cache takes; `append` opens one."""
+
+
+@rule(Rule.LEDGER_20)
+def is_misplaced(state: State, event: ops.Op) -> bool:
+    """Return whether the cache of the event does not take it, because it is managed or is not."""
+    name = getattr(event, "cache", ABSENT)
+    if name is ABSENT:
+        return False
+    if name in state.managed:
+        return isinstance(event, UNMANAGED)
+    return isinstance(event, MANAGED) or (isinstance(event, ops.Append) and name in state.caches)
+
+
 @rule(Rule.STATE_9, Rule.STATE_5, Rule.LIVENESS_2)
 def step(state: State, event: ops.Op, config: Config) -> Step:
     """Return the result of one event. The function is pure and total: it never changes the state that it is given.
 
     The first event that names a cache, and is not refused, opens it.
     """
+    if is_misplaced(state, event):
+        return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
     function = FUNCTIONS[type(event)]
     name = getattr(event, "cache", ABSENT)
     if name is ABSENT or is_open(state, name):

@@ -26,6 +26,13 @@ def is_held(state: State, hold: HoldName | Absent) -> bool:
     return hold is not ABSENT and hold in state.holds
 
 
+@rule(Rule.LEDGER_18)
+def stored_size(state: State, name: CacheName, pos: Position, config: Config) -> int:
+    """Return the size of an entry in storage: of a managed ledger what was appended, else that of the configuration."""
+    managed = state.managed.get(name)
+    return config.storage_entry_size if managed is None else managed.sizes[pos.ledger][pos.entry]
+
+
 @rule(Rule.READ_7, Rule.READ_8, Rule.METRICS_6)
 def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """Look up these positions: mark the cached ones, with one row and one count for each position.
@@ -45,7 +52,7 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
         hit_entries=after.counts.hit_entries + len(hits),
         hit_bytes=after.counts.hit_bytes + sum(entry.size_bytes for entry in hits.values()),
         miss_entries=after.counts.miss_entries + len(fills),
-        miss_bytes=after.counts.miss_bytes + len(fills) * config.storage_entry_size,
+        miss_bytes=after.counts.miss_bytes + sum(stored_size(state, name, pos, config) for pos in fills),
     )
 
     # OUTCOME
@@ -92,9 +99,8 @@ def is_fill_cached(expected_reads: int, config: Config) -> bool:
 def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config) -> Step:
     """Insert what storage has given, one by one, each with its own trigger."""
     # GUARD: what nobody else is to read is not cached.
-    size_bytes = config.storage_entry_size
     if not is_fill_cached(event.expected_reads, config) and config.max_size_bytes > 0:
-        return Step(state, Served((), fills), skipped_rows(Rule.READ_9, state, event.cache, fills, size_bytes))
+        return Step(state, Served((), fills), skipped_rows(Rule.READ_9, state, event.cache, fills, config))
 
     # DECISION: none.
     # EFFECT
@@ -102,6 +108,7 @@ def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config)
     rows: tuple[Row, ...] = ()
     parts: tuple[Part, ...] = ()
     for pos in fills:
+        size_bytes = stored_size(state, event.cache, pos, config)
         entry = Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry)
         done = offer(after, entry, config, "FILL")
         parts += done.parts or (Part(after, entry, done),)
@@ -113,10 +120,11 @@ def fill(state: State, event: Read, fills: tuple[Position, ...], config: Config)
 
 
 def skipped_rows(
-    rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], size_bytes: int
+    rule: Rule, state: State, name: CacheName, fills: tuple[Position, ...], config: Config
 ) -> tuple[Row, ...]:
     """Build the rows of fills that the cache did not take."""
-    return tuple(absent_row(rule, "SKIP", "NOT_WANTED", state, name, pos, size_bytes) for pos in fills)
+    sizes = {pos: stored_size(state, name, pos, config) for pos in fills}
+    return tuple(absent_row(rule, "SKIP", "NOT_WANTED", state, name, pos, sizes[pos]) for pos in fills)
 
 
 @rule(Rule.COUNT_5, Rule.COUNT_6)
@@ -184,7 +192,7 @@ def read_one(state: State, event: ReadOne, config: Config) -> Step:
 
     # EFFECT: what storage gives is not cached.
     assert isinstance(served.outcome, Served)
-    rows = skipped_rows(Rule.READ_10, state, event.cache, served.outcome.fills, config.storage_entry_size)
+    rows = skipped_rows(Rule.READ_10, state, event.cache, served.outcome.fills, config)
     unfilled = Step(served.state, served.outcome, rows)
 
     # OUTCOME

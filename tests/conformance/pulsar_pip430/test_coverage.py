@@ -41,6 +41,17 @@ def test_a_size_pass_lands_beside_what_it_is_to_free(requested: int, side: str) 
     assert sides({}, insert(0, 2), {"op": "evict", "bytes": requested})[f"NEED/{side}"] == 1
 
 
+@pytest.mark.parametrize(("entries", "side"), [(1, "BELOW"), (2, "AT"), (3, "ABOVE")])
+def test_a_check_lands_beside_the_bounds_of_backlogs(entries: int, side: str) -> None:
+    backlogs = {"min_backlog_cursors": 1, "min_backlog_entries": 2, "max_backlog_between": 2}
+    appends = [{"op": "append", "cache": "a", "pos": [1, entry], "size": 1} for entry in range(entries)]
+    opened = [{"op": "cursor_open", "cache": "a", "cursor": name, "pos": [1, 0]} for name in ("s", "t")]
+    away = {"op": "cursor_seek", "cache": "a", "cursor": "t", "pos": [1, entries]}
+    steps = (*appends, *opened, away, {"op": "check_backlogs", "cache": "a"})
+    reached = sides({"evict_by_expected_reads": False, **backlogs}, *steps)
+    assert (reached[f"BACKLOG/{side}"], reached[f"BETWEEN/{side}"]) == (1, 1)
+
+
 def test_a_refused_step_names_a_cache_first() -> None:
     reached = sides({}, insert(0, -1), insert(0, 1), insert(1, -1))
     assert reached == {"FIRST_USE/REFUSED": 1}

@@ -4,7 +4,7 @@ from entrycache_evidence.pulsar_pip430.runs import A, C, H, at, play
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.ops import Evict, Get, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.vocabulary import ABSENT
+from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position
 
 
 @pytest.mark.rule("R-LIVENESS-1")
@@ -15,6 +15,10 @@ def test_r_liveness_1__a_pass_takes_an_entry_once_and_once_more_for_each_extensi
     assert takes == 1 + max(1, max_requeues)
     assert run.last == Removed(1, 1)
 
+
+D = CursorName("d")
+K = HoldName("k")
+APPENDS = [ops.Append(A, at(0), 1), ops.CursorOpen(A, C, at(0)), ops.Append(A, Position(2, 0), 1)]
 
 EACH = {
     "insert": Insert(A, at(0), 1),
@@ -47,11 +51,28 @@ EACH = {
     "slowest": ops.Slowest(A),
     "cursors": ops.Cursors(A),
     "should_cache": ops.ShouldCache(A),
+    "append": ops.Append(A, at(0), 1),
+    "cursor_open": ops.CursorOpen(A, D, at(0)),
+    "cursor_read": ops.CursorRead(A, C, 1, K),
+    "cursor_seek": ops.CursorSeek(A, C, at(0)),
+    "cursor_reset": ops.CursorReset(A, C, at(0)),
+    "mark_delete": ops.MarkDelete(A, C, at(0)),
+    "ack": ops.Ack(A, C, at(0)),
+    "activate": ops.Activate(A, C),
+    "deactivate": ops.Deactivate(A, C),
+    "cursor_close": ops.CursorClose(A, C),
+    "replay_add": ops.ReplayAdd(H, at(0), ops.Dispatcher.SHARED),
+    "replay_read": ops.ReplayRead(A, C, (at(0),)),
+    "delete_ledger": ops.DeleteLedger(A, 1),
+    "check_backlogs": ops.CheckBacklogs(A),
+    "cursor_state": ops.CursorState(A, C),
 }
 
 
 @pytest.mark.rule("R-LIVENESS-2")
 @pytest.mark.parametrize("name", [op.name for op in ops.OPS])
 def test_r_liveness_2__every_operation_answers_its_own_outcome(name):
-    run = play(Insert(A, at(0), 1, 1), ops.ReadOne(A, at(0), H if name == "release" else ABSENT), EACH[name])
+    first = [Insert(A, at(0), 1, 1), ops.ReadOne(A, at(0), H if name == "release" else ABSENT)]
+    managed = [*APPENDS, ops.CursorRead(A, C, 1, H)] if EACH[name].level == "ledger" else first
+    run = play(*([] if name == "append" else managed), EACH[name])
     assert type(run.last) in EACH[name].answers

@@ -5,10 +5,11 @@ above it: a comparison that is wrong by one shows there and nowhere else. Both a
 """
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from typing import Any, Final
 
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.pulsar_pip430 import decision, ops, outcomes
+from entrycache_reference.pulsar_pip430 import decision, ledger, ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import Entry, State, Step
 
@@ -16,10 +17,13 @@ MILLISECOND: Final = 1_000_000
 
 SIDES: Final = {-1: "BELOW", 0: "AT", 1: "ABOVE"}
 
-THRESHOLDS: Final = ("TRIGGER", "TARGET", "NEED", "CUTOFF", "BUDGET", "READS", "GRACE", "FIRST", "LAST", "BOUND")
+THRESHOLDS: Final = (
+    *("TRIGGER", "TARGET", "NEED", "CUTOFF", "BUDGET", "READS", "GRACE", "FIRST", "LAST", "BOUND"),
+    *("BACKLOG", "BETWEEN"),
+)
 """The thresholds: the bytes that trigger a pass, that it leaves, and that it must free; the age of an entry, its
 requeues and its expected reads when a pass decides about it; the age of a grace period in milliseconds; the ends of a
-range, and the bound of an invalidation, next to cached entries.
+range, and the bound of an invalidation, next to cached entries; a backlog, and how far two of them differ.
 """
 
 UNREACHABLE_SIDES: Final = frozenset({"TARGET/ABOVE"})
@@ -107,6 +111,17 @@ def _bound_distances(config: Config, state: State, op: ops.InvalidateBefore, don
             yield "BOUND", pos.entry - op.pos.entry
 
 
+def _backlog_distances(config: Config, state: State, op: ops.CheckBacklogs, done: Step) -> Iterator[Distance]:
+    if config.evict_by_expected_reads or config.min_backlog_cursors == 0:
+        return
+    managed = state.managed[op.cache]
+    sizes = [ledger.backlog_of(managed, cursor) for cursor in managed.cursors.values() if cursor.is_durable]
+    for size in sizes:
+        yield "BACKLOG", size - config.min_backlog_entries
+    for one, other in combinations(sizes, 2):
+        yield "BETWEEN", abs(one - other) - config.max_backlog_between
+
+
 MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
     ops.Insert: _insert_distances,
     ops.Expire: _expire_distances,
@@ -116,6 +131,7 @@ MEASURES: Final[dict[type[Any], Callable[..., Iterator[Distance]]]] = {
     ops.RemoveRange: _range_distances,
     ops.Read: _range_distances,
     ops.InvalidateBefore: _bound_distances,
+    ops.CheckBacklogs: _backlog_distances,
 }
 
 

@@ -16,7 +16,7 @@ from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import decision, ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import State
-from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, CacheName, CursorName, Position
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, CacheName, CursorName, HoldName, Position
 
 FIRST_TOKEN = 1_001
 """The first payload of inserts; payloads of fills are smaller."""
@@ -87,6 +87,17 @@ class Aim:
             if slot is not None:
                 ages.add(state.now_nanos - state.caches[slot.cache].entries[slot.pos].stamp_nanos)
         return sorted(ages)
+
+
+def hold_of(aim: Aim, state: State) -> HoldName | Absent:
+    """Return a hold for half of the reads, mostly under a free name."""
+    at = aim.draw(0, 8)
+    if at < 4:
+        return ABSENT
+    free = [name for name in aim.holds if name not in state.holds]
+    if at == 8 or not free:
+        return aim.holds[at % len(aim.holds)] if at == 8 else ABSENT
+    return free[at % len(free)]
 
 
 SIZES: Final = (1, 2, 3, 10, 0, 7, 1, 2, 0, 5, 100, 9_999, -1)

@@ -295,13 +295,13 @@ def served_outcome(served: FastServed) -> outcomes.Outcome:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": list(index_ops(ops.OPS)),
+    "ops": list(index_ops(ops.OPS, without="ledger")),
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,
     "leaks": True,
 }
-"""The offer of the fast cache as in a start answer: every key of the configuration varies."""
+"""The offer of the fast cache as in a start answer: all levels but `ledger`; every key of the configuration varies."""
 
 REFUSAL: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 
@@ -361,7 +361,11 @@ FAST: Final = LocalSubject(
 """The fast cache as a subject."""
 
 
-OFFER_OF_FAULTS: Final = {"ops": DECLARATION["ops"], "introspection": DECLARATION["introspection"], "payload": True}
+OFFER_OF_FAULTS: Final = {
+    "ops": list(index_ops(ops.OPS)),
+    "introspection": DECLARATION["introspection"],
+    "payload": True,
+}
 """The offer of a faulty reference: it follows no variant and counts no leaks."""
 
 FAULTS: Final = all_fault_subjects(fault_subjects(SUBJECTS, OFFER_OF_FAULTS), DECLARATION, open_cache, CACHE_FAULTS)

@@ -13,8 +13,8 @@ from functools import cache, partial
 from typing import Any, Final
 
 from entrycache_conformance.systems.pulsar import make_boundary_places, take_caches
-from entrycache_conformance.systems.pulsar_pip430 import entry_arguments
-from entrycache_conformance.systems.pulsar_pip430.entry_arguments import Aim
+from entrycache_conformance.systems.pulsar_pip430 import entry_arguments, ledger_arguments
+from entrycache_conformance.systems.pulsar_pip430.entry_arguments import Aim, hold_of
 from entrycache_conformance.systems.pulsar_pip430.workload import (
     LEVEL_OF,
     ROW_LENGTHS,
@@ -28,20 +28,9 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.state import State
-from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, CursorName, HoldName, Position
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, Position
 
 EXPECTED_READS: Final = (1, 2, 0, 3, 1, -1)
-
-
-def hold_of(aim: Aim, state: State) -> HoldName | Absent:
-    """Return a hold for half of the reads, mostly under a free name."""
-    at = aim.draw(0, 8)
-    if at < 4:
-        return ABSENT
-    free = [name for name in aim.holds if name not in state.holds]
-    if at == 8 or not free:
-        return aim.holds[at % len(aim.holds)] if at == 8 else ABSENT
-    return free[at % len(free)]
 
 
 def read(aim: Aim, state: State) -> ops.Read:
@@ -166,7 +155,7 @@ def within_limits(aim: Aim, state: State, op: Any) -> Any:
         return _into_the_heap(aim, state, op)
     if isinstance(op, ops.Configure) and op.max_requeues is not ABSENT and aim.limits.max_requeues is not None:
         return replace(op, max_requeues=min(aim.limits.max_requeues, op.max_requeues))
-    if isinstance(op, ops.CursorRank | ops.Slowest) and not aim.limits.tail_ties:
+    if isinstance(op, ops.CursorRank | ops.Slowest) and not aim.limits.tail_ties and op.cache not in state.managed:
         return _break_ties(aim, state, op)
     return op
 
@@ -336,6 +325,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **entry_arguments.MANAGER_MAKERS,
     **READ_MAKERS,
     **CURSOR_MAKERS,
+    **ledger_arguments.LEDGER_MAKERS,
 }
 """The maker of each operation."""
 
@@ -351,12 +341,14 @@ MANY_CURSORS = 12
 def case_menus(whole: tuple[str, ...], traits_of: WorkloadProfile) -> tuple[tuple[str, ...], ...]:
     """Return the menus of a case: everything, or one time in three the last level with what it needs.
 
-    The levels range and queue need each other.
+    The levels range and queue need each other; two cases in three of level ledger stay there.
     """
     often = WORKLOADS[traits_of].often
     weighted = tuple(name for name in whole for _ in range(often.get(name, 1)))
     if last_level(whole) in {"range", "queue"}:
         return (weighted,)
+    if last_level(whole) == "ledger":
+        return own_menu(weighted), weighted, own_menu(weighted)
     return weighted, weighted, own_menu(weighted)
 
 

@@ -112,6 +112,12 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
                 others += times
             else:
                 named |= {(op.cache, op.first._replace(entry=op.first.entry + at)) for at in range(times)}
+        elif isinstance(op, ops.Append):
+            named.add((op.cache, op.pos))
+            counted += 1
+        elif isinstance(op, ops.CursorRead | ops.ReplayRead):
+            times = max(1, len(named))
+            counted += times
         elif isinstance(op, ops.ExpectRead):
             counted += 1
         elif isinstance(op, ops.Configure) and isinstance(op.max_requeues, int):
@@ -243,9 +249,24 @@ WEIGHTS: Final[dict[str, int]] = {
     "slowest": 3,
     "cursors": 1,
     "should_cache": 4,
+    "append": 10,
+    "cursor_open": 5,
+    "cursor_read": 9,
+    "cursor_seek": 2,
+    "cursor_reset": 2,
+    "mark_delete": 2,
+    "ack": 6,
+    "activate": 2,
+    "deactivate": 2,
+    "cursor_close": 1,
+    "replay_add": 2,
+    "replay_read": 4,
+    "delete_ledger": 1,
+    "check_backlogs": 2,
+    "cursor_state": 3,
 }
 
-OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3}
+OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3, "ledger": 3}
 """The factors by which operations of a level come more often in cases of that level: about half of all steps."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
@@ -257,13 +278,12 @@ VARIANT_RULES: Final = frozenset(
 )
 """Rules about a variant and not about the default behaviour."""
 
-LEDGER_OPS: Final = frozenset(
-    (
-        "append cursor_open cursor_read cursor_seek cursor_reset mark_delete ack activate deactivate cursor_close "
-        "replay_add replay_read delete_ledger"
-    ).split()
+INFLIGHT_OPS: Final = frozenset(
+    "read_begin replay_begin storage_answer run_invalidations limiter acquire give_back".split()
 )
-"""Operations of level `ledger`, which is not built. A subject may declare them, but nobody calls them."""
+"""Operations of the levels `inflight` and `limits`, which are not built. A subject may declare them, but nobody calls
+them.
+"""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
@@ -320,6 +340,15 @@ CURSOR_CONFIGS: Final[Menu] = {
     "evict_by_expected_reads": (True, False),
 }
 
+LEDGER_CONFIGS: Final[Menu] = {
+    "evict_by_expected_reads": (True, False),
+    "evict_by_mark_deleted": (False, True),
+    "min_backlog_cursors": (0, 1, 2),
+    "min_backlog_entries": (1, 0, 2, 3),
+    "max_backlog_between": (1, 0, 2, 5),
+}
+"""Settings of managed ledgers; backlogs of generated cases are short."""
+
 BUDGET_MAX: Final = 60
 """The largest requeue budget of generated cases; an unbounded pass would not end in a lifetime."""
 
@@ -348,6 +377,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if "cursors" in levels:
         options |= CURSOR_CONFIGS
         options["ttl_nanos"] += (1, 0, 20)
+    if "ledger" in levels:
+        options |= LEDGER_CONFIGS
     if traits.flood and crosses:
         options["max_size_bytes"] = (base.max_size_bytes, *LARGE_LIMITS)
     if traits.is_extreme:

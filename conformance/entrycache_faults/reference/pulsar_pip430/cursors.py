@@ -1,4 +1,4 @@
-"""Seeded faults of level `cursors`: members, positions, ranks and the grace period.
+"""Seeded faults of level `cursors`, members, positions, ranks and the grace period, and of level `ledger`.
 
 Each fault calls the function of the reference and changes its result, or replaces it.
 """
@@ -8,11 +8,23 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
-from entrycache_reference.pulsar_pip430 import change, cursors, manager, ops, outcomes
+from entrycache_reference.pulsar_pip430 import (
+    change,
+    cursors,
+    entries,
+    ledger,
+    ledger_cursors,
+    manager,
+    ops,
+    outcomes,
+    storage_reads,
+)
+from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.state import Cache, State, Step
+from entrycache_reference.pulsar_pip430.ledger_cursors import Chunk
+from entrycache_reference.pulsar_pip430.state import Cache, ManagedCursor, ManagedLedger, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CursorName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, Position, Reads
 
 EARLIEST: Final = Position(-1, -1)
 """A position before every other one."""
@@ -27,7 +39,7 @@ def should_cache_by_present_ttl(state: State, event: ops.ShouldCache, config: Co
 @seeded_fault(Rule.CURSOR_1, ops.CursorAdd)
 def cursor_add_at_the_start(state: State, event: ops.CursorAdd, config: Config) -> Step:
     """A new cursor without a position is tracked at the very start."""
-    is_member = event.cursor in change.cache_of(state, event.cache).members
+    is_member = event.cursor in cache_of(state, event.cache).members
     pos = EARLIEST if event.pos is None and not is_member else event.pos
     return cursors.cursor_add(state, replace(event, pos=pos), config)
 
@@ -35,7 +47,7 @@ def cursor_add_at_the_start(state: State, event: ops.CursorAdd, config: Config) 
 @seeded_fault(Rule.CURSOR_2, ops.CursorAdd)
 def cursor_add_once(state: State, event: ops.CursorAdd, config: Config) -> Step:
     """cursor_add of a member leaves it where it was."""
-    if event.cursor in change.cache_of(state, event.cache).members:
+    if event.cursor in cache_of(state, event.cache).members:
         return Step(state, outcomes.Done(), ())
     return cursors.cursor_add(state, event, config)
 
@@ -43,7 +55,7 @@ def cursor_add_once(state: State, event: ops.CursorAdd, config: Config) -> Step:
 @seeded_fault(Rule.CURSOR_3, ops.CursorMove)
 def cursor_move_forward(state: State, event: ops.CursorMove, config: Config) -> Step:
     """A cursor does not move back."""
-    now = change.cache_of(state, event.cache).members.get(event.cursor)
+    now = cache_of(state, event.cache).members.get(event.cursor)
     if now is not None and event.pos is not None and event.pos < now:
         return Step(state, outcomes.Done(), ())
     return cursors.cursor_move(state, event, config)
@@ -58,7 +70,7 @@ def cursor_move_ignoring_null(state: State, event: ops.CursorMove, config: Confi
 @seeded_fault(Rule.CURSOR_4, ops.CursorMove)
 def cursor_move_adding(state: State, event: ops.CursorMove, config: Config) -> Step:
     """cursor_move of an unknown cursor makes it a member."""
-    if event.cursor in change.cache_of(state, event.cache).members:
+    if event.cursor in cache_of(state, event.cache).members:
         return cursors.cursor_move(state, event, config)
     return cursors.cursor_add(state, ops.CursorAdd(event.cache, event.cursor, event.pos), config)
 
@@ -67,7 +79,7 @@ def cursor_move_adding(state: State, event: ops.CursorMove, config: Config) -> S
 def cursor_remove_tracked(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """cursor_remove answers whether the cursor was tracked."""
     done = cursors.cursor_remove(state, event, config)
-    tracked = change.cache_of(state, event.cache).members.get(event.cursor) is not None
+    tracked = cache_of(state, event.cache).members.get(event.cursor) is not None
     return done._replace(outcome=outcomes.CursorRemoved(tracked))
 
 
@@ -75,10 +87,10 @@ def cursor_remove_tracked(state: State, event: ops.CursorRemove, config: Config)
 def cursor_remove_the_last(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """The grace period starts when the last member leaves, not before."""
     done = cursors.cursor_remove(state, event, config)
-    left = change.cache_of(done.state, event.cache)
+    left = cache_of(done.state, event.cache)
     if not left.members:
         return done
-    start = change.cache_of(state, event.cache).grace_start_nanos
+    start = cache_of(state, event.cache).grace_start_nanos
     return done._replace(state=cursors.with_members(done.state, event.cache, left.members, start))
 
 
@@ -86,15 +98,15 @@ def cursor_remove_the_last(state: State, event: ops.CursorRemove, config: Config
 def cursor_remove_without_grace(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """The grace period starts with the cache and never again."""
     done = cursors.cursor_remove(state, event, config)
-    start = change.cache_of(state, event.cache).grace_start_nanos
-    left = change.cache_of(done.state, event.cache).members
+    start = cache_of(state, event.cache).grace_start_nanos
+    left = cache_of(done.state, event.cache).members
     return done._replace(state=cursors.with_members(done.state, event.cache, left, start))
 
 
 @seeded_fault(Rule.CURSOR_6, ops.CursorRemove, other=True)
 def cursor_remove_grace_of_tracked(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """A member that was not tracked starts no grace period."""
-    if change.cache_of(state, event.cache).members.get(event.cursor) is not None:
+    if cache_of(state, event.cache).members.get(event.cursor) is not None:
         return cursors.cursor_remove(state, event, config)
     return cursor_remove_without_grace(state, event, config)
 
@@ -103,15 +115,20 @@ def cursor_remove_grace_of_tracked(state: State, event: ops.CursorRemove, config
 def remove_cache_with_grace(state: State, event: ops.RemoveCache, config: Config) -> Step:
     """A cache that is named again has a grace period of its own."""
     done = manager.remove_cache(state, event, config)
-    left = change.cache_of(done.state, event.cache).members
+    left = cache_of(done.state, event.cache).members
     return done._replace(state=cursors.with_members(done.state, event.cache, left, state.now_nanos))
 
 
-@seeded_fault(Rule.CURSOR_7, "cursors.rank_of")
-def rank_before(members: Mapping[CursorName, Position | None], cursor: CursorName) -> int:
+@seeded_fault(Rule.CURSOR_7, ops.CursorRank)
+def rank_before(state: State, event: ops.CursorRank, config: Config) -> Step:
     """Of the cursors at the same position a rank counts one."""
-    own = members.get(cursor)
-    return 0 if own is None else 1 + sum(1 for pos in members.values() if pos is not None and pos < own)
+    done = cursors.cursor_rank(state, event, config)
+    members = cache_of(state, event.cache).members
+    own = members.get(event.cursor)
+    if isinstance(done.outcome, outcomes.Refused) or own is None:
+        return done
+    before = sum(1 for pos in members.values() if pos is not None and pos < own)
+    return done._replace(outcome=outcomes.Ranked(1 + before))
 
 
 @seeded_fault(Rule.CURSOR_7, "cursors.rank_of", other=True)
@@ -131,7 +148,7 @@ def cursor_rank_of_the_heap(state: State, event: ops.CursorRank, config: Config)
 @seeded_fault(Rule.CURSOR_9, ops.Slowest)
 def slowest_untracked(state: State, event: ops.Slowest, config: Config) -> Step:
     """slowest takes a member that is not tracked for one at the very start."""
-    positions = change.cache_of(state, event.cache).members.values()
+    positions = cache_of(state, event.cache).members.values()
     if None in positions and any(pos is not None for pos in positions):
         return Step(state, outcomes.SlowestAt(EARLIEST), ())
     return cursors.slowest(state, event, config)
@@ -140,7 +157,7 @@ def slowest_untracked(state: State, event: ops.Slowest, config: Config) -> Step:
 @seeded_fault(Rule.CURSOR_10, ops.Cursors)
 def cursors_tracked(state: State, event: ops.Cursors, config: Config) -> Step:
     """cursors counts the tracked ones."""
-    positions = change.cache_of(state, event.cache).members.values()
+    positions = cache_of(state, event.cache).members.values()
     return Step(state, outcomes.Members(sum(1 for pos in positions if pos is not None)), ())
 
 
@@ -166,7 +183,7 @@ def moves_every_member(cache: Cache, cursor: CursorName, config: Config) -> bool
 def cursor_remove_clearing(state: State, event: ops.CursorRemove, config: Config) -> Step:
     """The last cursor takes the entries of its cache with it."""
     done = cursors.cursor_remove(state, event, config)
-    left = change.cache_of(done.state, event.cache)
+    left = cache_of(done.state, event.cache)
     if done.state is state or left.members:
         return done
     cleared = change.drop_entries(done.state, event.cache, tuple(left.entries))
@@ -184,3 +201,192 @@ def cursor_remove_everywhere(state: State, event: ops.CursorRemove, config: Conf
         for name, cache in done.state.caches.items()
     }
     return done._replace(state=done.state._replace(caches=caches))
+
+
+# Level `ledger`: appends, reads of cursors, acknowledgements, and what cursors make leave.
+
+
+@seeded_fault(Rule.LEDGER_1, "ledger.add_to_cache")
+def add_for_one_reader(state: State, event: ops.Append, config: Config) -> Step:
+    """An appended entry expects one read, however many cursors are active."""
+    done = ledger.add_to_cache(state, event, config)
+    if not config.evict_by_expected_reads or not done.parts or len(cache_of(state, event.cache).members) < 2:
+        return done
+    entry = ops.Insert(event.cache, event.pos, event.size, Reads(1), event.pos.entry)
+    is_cached = config.max_size_bytes > 0
+    answer = outcomes.Appended(is_cached, 1 if is_cached else None)
+    return ledger.as_part(state, entry, manager.offer(state, entry, config), answer)
+
+
+@seeded_fault(Rule.LEDGER_2, "ledger.is_consumed")
+def never_consumed(behind: ManagedLedger, cursor: ManagedCursor) -> bool:
+    """A rollover leaves the cursors that have consumed a ledger where they are."""
+    return False
+
+
+@seeded_fault(Rule.LEDGER_3, ops.CursorRead)
+def read_within_a_ledger(state: State, event: ops.CursorRead, config: Config) -> Step:
+    """A read ends at the end of a ledger."""
+    done = ledger_cursors.cursor_read(state, event, config)
+    if not isinstance(done.outcome, outcomes.Served):
+        return done
+    ledgers = [pos.ledger for pos in (*done.outcome.hits, *done.outcome.fills)]
+    within = ledgers.count(min(ledgers, default=0))
+    if within == len(ledgers):
+        return done
+    return ledger_cursors.cursor_read(state, replace(event, max_entries=Reads(within)), config)
+
+
+@seeded_fault(Rule.LEDGER_4, ops.CursorRead)
+def read_nothing_and_stay(state: State, event: ops.CursorRead, config: Config) -> Step:
+    """A read that delivers nothing leaves the read position where it is."""
+    done = ledger_cursors.cursor_read(state, event, config)
+    if not isinstance(done.outcome, outcomes.Served) or done.outcome.hits or done.outcome.fills:
+        return done
+    return Step(state, done.outcome, ())
+
+
+@seeded_fault(Rule.LEDGER_5, "ledger_cursors.read_chunk")
+def read_one_by_one(state: State, name: CacheName, cursor: CursorName, chunk: Chunk, config: Config) -> Step:
+    """A read looks each position up only after it has cached what lies before it."""
+    done = Step(state, outcomes.Served((), (), ()), ())
+    for pos in chunk.wanted:
+        more = ledger_cursors.read_chunk(done.state, name, cursor, Chunk((pos,), chunk.after), config)
+        done = ledger.then(done, more)._replace(outcome=ledger_cursors.served_by(done, more))
+    return done
+
+
+@seeded_fault(Rule.LEDGER_6, "ledger_cursors.fill")
+def fill_only_the_first(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
+    """Of what storage gives, only the first entry is cached."""
+    return storage_reads.fill(state, event, fills[:1], config)
+
+
+@seeded_fault(Rule.LEDGER_7, "ledger_cursors.read_on")
+def read_after_the_move(state: State, event: ops.CursorRead, most: int, config: Config) -> Step:
+    """Fills carry the rank that the cursor has after the read."""
+    chunk = ledger_cursors.next_chunk(
+        state.managed[event.cache], state.managed[event.cache].cursors[event.cursor], most
+    )
+    moved = ledger.move_read(state, event.cache, event.cursor, chunk.after, config)
+    done = ledger_cursors.read_chunk(moved.state, event.cache, event.cursor, chunk, config)
+    both = ledger.then(moved, done)._replace(outcome=done.outcome)
+    return ledger.run_due(both, event.cache, config)
+
+
+@seeded_fault(Rule.LEDGER_8, "ledger_cursors.replay_one")
+def replay_and_cache(state: State, event: ops.ReplayRead, pos: Position, config: Config) -> Step:
+    """A replay caches what storage gives."""
+    served = ledger_cursors.replay_one(state, event, pos, config)
+    if entry_at(state, event.cache, pos) is not None:
+        return served
+    return ledger.then(
+        served, storage_reads.fill(served.state, ops.Read(event.cache, pos, pos, Reads(1)), (pos,), config)
+    )
+
+
+@seeded_fault(Rule.LEDGER_9, ops.CursorClose)
+def close_and_release(state: State, event: ops.CursorClose, config: Config) -> Step:
+    """A cursor that is closed takes one from the count of each entry that it had still to read."""
+    behind = state.managed[event.cache]
+    cursor = behind.cursors.get(event.cursor)
+    done = ledger_cursors.cursor_close(state, event, config)
+    if cursor is None or event.cursor not in cache_of(state, event.cache).members:
+        return done
+    for pos in sorted(cache_of(done.state, event.cache).entries):
+        if pos >= cursor.read:
+            read = ops.MarkRead(event.cache, pos)
+            done = ledger.then(done, ledger.as_part(done.state, read, entries.mark_read(done.state, read, config)))
+    return done
+
+
+@seeded_fault(Rule.LEDGER_10, "ledger.end_of_acks")
+def end_at_the_position(behind: ManagedLedger, cursor: ManagedCursor, pos: Position) -> Position:
+    """A mark-delete stops before entries that were acknowledged one by one."""
+    return pos
+
+
+@seeded_fault(Rule.LEDGER_11, ops.Ack)
+def ack_forgotten_in_a_gap(state: State, event: ops.Ack, config: Config) -> Step:
+    """An acknowledgement with a gap before it is forgotten."""
+    done = ledger_cursors.ack(state, event, config)
+    before = state.managed[event.cache].cursors.get(event.cursor)
+    after = done.state.managed[event.cache].cursors.get(event.cursor)
+    if before is None or after is None or before.mark_delete != after.mark_delete:
+        return done
+    return done._replace(state=state)
+
+
+@seeded_fault(Rule.LEDGER_12, "ledger.is_to_flag")
+def flagged_with_itself(backlogs: dict[CursorName, int], cursor: CursorName, config: Config) -> bool:
+    """A cursor counts itself among the others whose backlog is near."""
+    return ledger.is_to_flag({**backlogs, CursorName(""): backlogs[cursor]}, cursor, config)
+
+
+@seeded_fault(Rule.LEDGER_13, "ledger.make_due")
+def due_in_spite_of_counts(state: State, name: CacheName, config: Config) -> State:
+    """Entries that all active cursors have passed are dropped, although expected reads are counted."""
+    if config.evict_by_expected_reads and not config.evict_by_mark_deleted:
+        return ledger.make_due(state, name, replace(config, evict_by_expected_reads=False))
+    return ledger.make_due(state, name, config)
+
+
+@seeded_fault(Rule.LEDGER_14, "ledger.leave")
+def leave_everything(state: State, name: CacheName, cursor: CursorName, config: Config) -> Step:
+    """A cursor that leaves drops nothing."""
+    if cursor not in cache_of(state, name).members:
+        return ledger.unchanged(state)
+    event = ops.CursorRemove(name, cursor)
+    return ledger.as_part(state, event, cursors.cursor_remove(state, event, config))
+
+
+@seeded_fault(Rule.LEDGER_15, "ledger.join")
+def join_and_drop(state: State, name: CacheName, cursor: CursorName, config: Config) -> Step:
+    """A cursor that becomes active drops what lies before the slowest one."""
+    done = ledger.join(state, name, cursor, config)
+    return ledger.run_due(done._replace(state=ledger.make_due(done.state, name, config)), name, config)
+
+
+@seeded_fault(Rule.LEDGER_16, "ledger.tracked_position")
+def tracked_where_it_reads(cursor: ManagedCursor, config: Config) -> Position:
+    """With both flags, cursors are tracked where they read."""
+    return cursor.read if config.evict_by_expected_reads else ledger.tracked_position(cursor, config)
+
+
+@seeded_fault(Rule.LEDGER_17, ops.DeleteLedger)
+def delete_and_keep(state: State, event: ops.DeleteLedger, config: Config) -> Step:
+    """The entries of a deleted ledger stay in the cache."""
+    done = ledger.delete_ledger(state, event, config)
+    if isinstance(done.outcome, outcomes.Refused):
+        return done
+    kept = state._replace(managed=done.state.managed)
+    return Step(kept, outcomes.Removed(0, 0), ())
+
+
+@seeded_fault(Rule.LEDGER_18, "ledger_cursors.look_up")
+def look_up_with_one_size(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+    """A miss counts the bytes that the configuration gives to storage, and not those that were appended."""
+    done = storage_reads.look_up(state, name, wanted, config)
+    misses = done.state.counts.miss_entries - state.counts.miss_entries
+    size_bytes = state.counts.miss_bytes + misses * config.storage_entry_size
+    return done._replace(state=done.state._replace(counts=done.state.counts._replace(miss_bytes=size_bytes)))
+
+
+@seeded_fault(Rule.LEDGER_19, "ledger_cursors.count_of_read")
+def counted_for_anyone(state: State, name: CacheName, cursor: CursorName, config: Config) -> int:
+    """The fills of a cursor that is not active are cached."""
+    count = ledger_cursors.count_of_read(state, name, cursor, config)
+    return count if cursor in cache_of(state, name).members else max(1, count)
+
+
+@seeded_fault(Rule.LEDGER_20, ops.Deactivate)
+def deactivate_everywhere(state: State, event: ops.Deactivate, config: Config) -> Step:
+    """A cursor that is made inactive is so in every managed ledger that has one of its name."""
+    done = ledger_cursors.deactivate(state, event, config)
+    if isinstance(done.outcome, outcomes.Refused):
+        return done
+    after = done.state
+    for name in after.managed:
+        left = {cursor: pos for cursor, pos in cache_of(after, name).members.items() if cursor != event.cursor}
+        after = cursors.with_members(after, name, left, cache_of(after, name).grace_start_nanos)
+    return done._replace(state=after)

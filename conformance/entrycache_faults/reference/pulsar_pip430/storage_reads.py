@@ -6,7 +6,15 @@ Each fault calls the function of the reference and changes its result, or replac
 from dataclasses import replace
 
 from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
-from entrycache_reference.pulsar_pip430 import change, entries, manager, ops, outcomes, storage_reads
+from entrycache_reference.pulsar_pip430 import (
+    change,
+    entries,
+    ledger_cursors,
+    manager,
+    ops,
+    outcomes,
+    storage_reads,
+)
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, State, Step
 from entrycache_reference.rules import Rule
@@ -16,7 +24,7 @@ from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName,
 @seeded_fault(Rule.READ_7, "storage_reads.look_up")
 def look_up_all_or_nothing(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read is served from the cache only where all of it is cached."""
-    if all(change.entry_at(state, name, pos) is not None for pos in wanted):
+    if name in state.managed or all(change.entry_at(state, name, pos) is not None for pos in wanted):
         return storage_reads.look_up(state, name, wanted, config)
     nowhere = CacheName("")
     done = storage_reads.look_up(state, nowhere, wanted, config)
@@ -37,7 +45,7 @@ def read_handing_over_backwards(state: State, event: ops.Read, config: Config) -
 @seeded_fault(Rule.READ_9, "storage_reads.is_fill_cached")
 def is_wanted_always(expected_reads: int, config: Config) -> bool:
     """Fills that nobody else expects are cached."""
-    return True
+    return expected_reads != ledger_cursors.NOT_WANTED
 
 
 @seeded_fault(Rule.READ_9, "storage_reads.fill", other=True)
@@ -90,6 +98,8 @@ def handed_over_fills_first(tokens: tuple[int | None, ...], fills: tuple[Positio
 @seeded_fault(Rule.COUNT_5, "storage_reads.deliver")
 def deliver_twice(state: State, positions: tuple[HeldPosition, ...], config: Config) -> Step:
     """A release takes 2 from each count."""
+    if any(held.slot.cache in state.managed for held in positions):
+        return storage_reads.deliver(state, positions, config)
     once = storage_reads.deliver(state, positions, config)
     again = storage_reads.deliver(once.state, positions, config)
     return again._replace(rows=once.rows + again.rows, parts=once.parts + again.parts)
@@ -142,6 +152,8 @@ def offer_uncounted(state: State, event: ops.Insert, config: Config, cause: str 
 def look_up_one_miss(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
     """A read counts at most one miss."""
     done = storage_reads.look_up(state, name, wanted, config)
+    if name in state.managed:
+        return done
     missed = min(1, done.state.counts.miss_entries - state.counts.miss_entries)
     counts = done.state.counts._replace(
         miss_entries=state.counts.miss_entries + missed,

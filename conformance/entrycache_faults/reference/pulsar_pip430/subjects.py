@@ -235,5 +235,24 @@ CURSORS: Final[dict[str, Fault]] = {
 }
 """The faults of level `cursors` by public name."""
 
-SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS}
+LEDGER: Final[dict[str, Fault]] = {
+    "ledger-acks-not-joined": SEEDED_FAULTS.find(cursor_faults.end_at_the_position),
+    "ledger-ack-forgotten": SEEDED_FAULTS.find(cursor_faults.ack_forgotten_in_a_gap),
+    "ledger-append-for-one-reader": SEEDED_FAULTS.find(cursor_faults.add_for_one_reader),
+    "ledger-backlog-counts-itself": SEEDED_FAULTS.find(cursor_faults.flagged_with_itself),
+    "ledger-close-releases": SEEDED_FAULTS.find(cursor_faults.close_and_release),
+    "ledger-consumed-cursor-stays": SEEDED_FAULTS.find(cursor_faults.never_consumed),
+    "ledger-counts-and-drops": SEEDED_FAULTS.find(cursor_faults.due_in_spite_of_counts),
+    "ledger-fills-of-inactive-cached": SEEDED_FAULTS.find(cursor_faults.counted_for_anyone),
+    "ledger-leaving-drops-nothing": SEEDED_FAULTS.find(cursor_faults.leave_everything),
+    "ledger-miss-of-one-size": SEEDED_FAULTS.find(cursor_faults.look_up_with_one_size),
+    "ledger-one-fill-cached": SEEDED_FAULTS.find(cursor_faults.fill_only_the_first),
+    "ledger-rank-after-the-move": SEEDED_FAULTS.find(cursor_faults.read_after_the_move),
+    "ledger-read-ends-with-ledger": SEEDED_FAULTS.find(cursor_faults.read_within_a_ledger),
+    "ledger-reads-one-by-one": SEEDED_FAULTS.find(cursor_faults.read_one_by_one),
+    "ledger-replay-cached": SEEDED_FAULTS.find(cursor_faults.replay_and_cache),
+}
+"""The faults of level `ledger` by public name."""
+
+SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS, **LEDGER}
 """All of them by public name."""

@@ -10,8 +10,17 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.laws import cursors, entries, manager, passes, state, storage_reads
-from entrycache_reference.pulsar_pip430.laws.law import Law, always, refusable
+from entrycache_reference.pulsar_pip430.laws import (
+    cursor_reads,
+    cursors,
+    entries,
+    ledgers,
+    manager,
+    passes,
+    state,
+    storage_reads,
+)
+from entrycache_reference.pulsar_pip430.laws.law import Law, always, is_misplaced, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
@@ -40,6 +49,9 @@ LAWS: Final[tuple[Law, ...]] = (
     *state.METRICS_LAWS,
     *cursors.CURSORS_LAWS,
     *cursors.CURSOR_RANKS_LAWS,
+    *cursor_reads.CURSOR_READS_LAWS,
+    *ledgers.LEDGER_LAWS,
+    *state.PLACE_LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),
 )
 """One law for each rule."""
@@ -71,6 +83,8 @@ def broken(
 
 
 def _of_rules(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> tuple[Rule, ...]:
+    if is_misplaced(pre, event):
+        return _check(state.PLACE_LAWS, config, pre, event, step, fired)
     wrong: tuple[Rule, ...] = ()
     if step.parts:
         for part in step.parts:

@@ -13,7 +13,7 @@ from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws.law import Law, always
 from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
-from entrycache_reference.pulsar_pip430.outcomes import CursorRemoved, Done, Members, Ranked, SlowestAt, Wanted
+from entrycache_reference.pulsar_pip430.outcomes import CursorRemoved, Done, Members, Ranked, Refused, SlowestAt, Wanted
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
@@ -141,12 +141,16 @@ def counts_members(config: Config, pre: State, event: ops.Cursors, step: Step) -
     return step.outcome == Members(len(members_of(pre, event.cache)))
 
 
+LEAVING: Final = (ops.CursorRemove, ops.Deactivate, ops.CursorClose)
+"""The operations by which a cursor leaves the container."""
+
+
 def grace_in_question(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether a member was to be removed, a cache began to exist, or a grace period was started."""
     before, after = pre.caches, step.state.caches
     if after is before:
         return False
-    if type(event) is ops.CursorRemove or len(after) != len(before):
+    if type(event) in LEAVING or len(after) != len(before):
         return True
     for name, cache in after.items():
         known = before.get(name)
@@ -159,7 +163,10 @@ def starts_where_it_has_to(config: Config, pre: State, event: ops.Op, step: Step
     """Check R-CURSOR-6."""
     for name, cache in step.state.caches.items():
         before = pre.caches.get(name)
-        removed = type(event) is ops.CursorRemove and event.cache == name and event.cursor in members_of(pre, name)
+        own = isinstance(event, LEAVING) and event.cache == name
+        removed = (
+            own and getattr(event, "cursor", None) in members_of(pre, name) and not isinstance(step.outcome, Refused)
+        )
         wanted = pre.now_nanos if before is None or removed else before.grace_start_nanos
         if cache.grace_start_nanos != wanted:
             return False

@@ -18,7 +18,17 @@ from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import Cycle, Evict, Insert, Op, RunScheduled
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Inserted, Refused
-from entrycache_reference.pulsar_pip430.state import Cache, Entry, Part, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import (
+    Cache,
+    Entry,
+    ManagedCursor,
+    ManagedLedger,
+    Part,
+    Row,
+    Slot,
+    State,
+    Step,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
@@ -49,9 +59,12 @@ def always(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 
 def refusable(config: Config, pre: State, event: ops.Op) -> bool:
-    """Return whether the protocol refuses this event in this state."""
+    """Return whether the protocol refuses this event in this state, if its cache takes such events."""
     is_refused = REFUSABLE.get(type(event))
-    return is_refused is not None and is_refused(config, pre, event)
+    if is_refused is not None:
+        return is_refused(config, pre, event)
+    is_refused_by_ledger = REFUSED_BY_LEDGER.get(type(event))
+    return is_refused_by_ledger is not None and is_refused_by_ledger(pre, event)
 
 
 def _refused_age(config: Config, pre: State, event: ops.Expire) -> bool:
@@ -358,3 +371,106 @@ def is_due_and_right(point: TriggerPoint, origin: str) -> bool:
         and is_same_state(state, passes[0].pre)
         and is_same_state(passes[0].step.state, point.left)
     )
+
+
+# Managed ledgers.
+
+LOOKING: Final = (
+    ops.Get,
+    ops.GetRange,
+    ops.Exists,
+    ops.Usage,
+    ops.CursorRank,
+    ops.Slowest,
+    ops.Cursors,
+    ops.ShouldCache,
+)
+"""The operations of lower levels that name a cache, and that a managed cache takes."""
+
+
+def entries_there(managed: ManagedLedger) -> list[Position]:
+    """Return the positions of all entries of ledgers that were not deleted, ascending."""
+    return sorted(Position(ledger, entry) for ledger, sizes in managed.sizes.items() for entry in range(len(sizes)))
+
+
+def end_of(managed: ManagedLedger) -> Position:
+    """Return the position of the next append."""
+    last = entries_there(managed)[-1]
+    return Position(last.ledger, last.entry + 1)
+
+
+def cursor_named(pre: State, event: Any) -> ManagedCursor | None:
+    """Return the cursor that the event names, or None."""
+    return pre.managed[event.cache].cursors.get(event.cursor)
+
+
+def is_misplaced(pre: State, event: ops.Op) -> bool:
+    """Return whether the event names a cache that does not take it."""
+    name = getattr(event, "cache", ABSENT)
+    if name is ABSENT:
+        return False
+    if event.level == "ledger":
+        opens = type(event) is ops.Append and name not in pre.caches
+        return name not in pre.managed and not opens
+    return name in pre.managed and not isinstance(event, LOOKING)
+
+
+def _no_place(pre: State, event: Any) -> bool:
+    managed = pre.managed[event.cache]
+    return event.pos not in (*entries_there(managed), end_of(managed))
+
+
+def _no_entry(pre: State, event: Any) -> bool:
+    return event.pos not in entries_there(pre.managed[event.cache])
+
+
+def _no_cursor(pre: State, event: Any) -> bool:
+    return event.cursor not in pre.managed[event.cache].cursors
+
+
+def _refused_append(pre: State, event: ops.Append) -> bool:
+    managed = pre.managed.get(event.cache)
+    if event.size < 0 or (managed is not None and event.pos == end_of(managed)):
+        return event.size < 0
+    known = {ledger for other in pre.managed.values() for ledger in other.ids}
+    own = max(managed.sizes) if managed is not None else -1
+    return event.pos.entry > 0 or event.pos.ledger in known or event.pos.ledger < own
+
+
+def _refused_mark(pre: State, event: ops.MarkDelete) -> bool:
+    cursor = cursor_named(pre, event)
+    return cursor is None or _no_entry(pre, event) or event.pos < cursor.mark_delete
+
+
+def _refused_replay(pre: State, event: ops.ReplayRead) -> bool:
+    there = entries_there(pre.managed[event.cache])
+    return (
+        _no_cursor(pre, event)
+        or not event.positions
+        or any(pos not in there for pos in event.positions)
+        or event.hold in pre.holds
+    )
+
+
+def _refused_deletion(pre: State, event: ops.DeleteLedger) -> bool:
+    ledgers = sorted(pre.managed[event.cache].sizes)
+    return event.ledger not in ledgers[:-1]
+
+
+REFUSED_BY_LEDGER: Final[dict[type[ops.Op], Callable[[State, Any], bool]]] = {
+    ops.Append: _refused_append,
+    ops.CursorOpen: lambda pre, event: not _no_cursor(pre, event) or _no_place(pre, event),
+    ops.CursorRead: lambda pre, event: _no_cursor(pre, event) or event.max_entries <= 0 or event.hold in pre.holds,
+    ops.CursorSeek: lambda pre, event: _no_cursor(pre, event) or _no_place(pre, event),
+    ops.CursorReset: lambda pre, event: _no_cursor(pre, event) or _no_place(pre, event),
+    ops.MarkDelete: _refused_mark,
+    ops.Ack: lambda pre, event: _no_cursor(pre, event) or _no_entry(pre, event),
+    ops.Activate: _no_cursor,
+    ops.Deactivate: _no_cursor,
+    ops.CursorClose: _no_cursor,
+    ops.CursorState: _no_cursor,
+    ops.ReplayAdd: lambda pre, event: event.pos not in [held.slot.pos for held in pre.holds.get(event.hold, ())],
+    ops.ReplayRead: _refused_replay,
+    ops.DeleteLedger: _refused_deletion,
+}
+"""The operations of level `ledger` that can be refused by a cache that takes them, and the condition."""

@@ -14,7 +14,7 @@ from entrycache_reference.pulsar_pip430.outcomes import Done, Inserted, Removed
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
-ADDING: Final = (ops.Insert, ops.Read)
+ADDING: Final = (ops.Insert, ops.Read, ops.Append, ops.CursorRead, ops.ReplayRead)
 
 
 def shows_thresholds(config: Config, pre: State, event: ops.Evict, step: Step) -> bool:
@@ -28,7 +28,7 @@ def thresholds_of_settings(config: Config, pre: State, event: ops.Evict, step: S
     return first.trigger_bytes == law.trigger_of(pre) and first.target_bytes == law.target_of(pre)
 
 
-def adds_at_once(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+def adds_at_once(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether the configuration says inline, and an entry was inserted."""
     if config.eviction is not Eviction.INLINE:
         return False
@@ -37,12 +37,12 @@ def adds_at_once(config: Config, pre: State, event: ops.Insert | ops.Read, step:
     return any(point.took for point in law.trigger_points(pre, event, step))
 
 
-def one_pass_if_over(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+def one_pass_if_over(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check R-TRIGGER-2."""
     return all(law.is_due_and_right(point, "TRIGGER") for point in law.trigger_points(pre, event, step) if point.took)
 
 
-def refuses_over_the_trigger(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+def refuses_over_the_trigger(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Return whether an insert answered false while the bytes are above the trigger."""
     if type(event) is ops.Insert and not step.parts and law.is_inserted(step):
         return False
@@ -52,7 +52,7 @@ def refuses_over_the_trigger(config: Config, pre: State, event: ops.Insert | ops
     )
 
 
-def triggers_nothing(config: Config, pre: State, event: ops.Insert | ops.Read, step: Step) -> bool:
+def triggers_nothing(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
     """Check R-TRIGGER-3."""
     return all(
         point.took

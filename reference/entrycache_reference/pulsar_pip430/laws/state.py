@@ -121,12 +121,15 @@ def opens_only_that_one(config: Config, pre: State, event: ops.Op, step: Step) -
 REMOVING_OPS: Final = (ops.RemoveRange, ops.Clear, ops.Expire, ops.Evict, ops.InvalidateBefore, ops.InvalidateLedger)
 """The operations by which entries leave; other operations run one of these as a part."""
 
+REFUSABLE_OPS: Final = (*law.REFUSABLE, *law.REFUSED_BY_LEDGER)
+"""The operations that can be refused for their arguments."""
+
 STATE_LAWS: Final = (
     law.Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
     law.Law(Rule.STATE_2, (), content_changed, one_slot_an_entry),
     law.Law(Rule.STATE_3, (), content_changed, queue_sorted_by_age),
     law.Law(Rule.STATE_4, (ops.Advance,), is_allowed, time_moves),
-    law.Law(Rule.STATE_5, tuple(law.REFUSABLE), was_refused, is_unchanged, True),
+    law.Law(Rule.STATE_5, REFUSABLE_OPS, was_refused, is_unchanged, True),
     law.Law(Rule.STATE_6, (ops.Advance,), is_to_refuse, refuses),
     law.Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), law.always, only_looks),
     law.Law(Rule.STATE_8, REMOVING_OPS, some_left, left_once),
@@ -287,12 +290,40 @@ def tells_and_keeps(config: Config, pre: State, event: Metrics, step: Step) -> b
 
 COUNTING_OPS: Final = tuple(op for op in ops.OPS if op is not Metrics)
 
+READ_COUNTING_OPS: Final = tuple(op for op in COUNTING_OPS if op not in {ops.CursorRead, ops.ReplayRead})
+"""The operations whose hits and misses R-METRICS-6 checks; R-LEDGER-18 checks those of cursors."""
+
 METRICS_LAWS: Final = (
     law.Law(Rule.METRICS_1, (Usage,), asks_one, sums_of_one),
     law.Law(Rule.METRICS_2, (Usage,), asks_all, sums_of_all),
     law.Law(Rule.METRICS_3, COUNTING_OPS, insertions_in_question, insertions_counted, True),
     law.Law(Rule.METRICS_4, COUNTING_OPS, evictions_in_question, evictions_counted, True),
     law.Law(Rule.METRICS_5, COUNTING_OPS, cycles_in_question, cycles_counted, True),
-    law.Law(Rule.METRICS_6, COUNTING_OPS, reads_in_question, reads_counted, True),
+    law.Law(Rule.METRICS_6, READ_COUNTING_OPS, reads_in_question, reads_counted, True),
     law.Law(Rule.METRICS_7, (Metrics,), law.always, tells_and_keeps, True),
 )
+
+
+# Events in the wrong place.
+
+
+def is_in_the_wrong_place(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the cache is managed and does not take the event, or is not managed and would have to be."""
+    return law.is_misplaced(pre, event)
+
+
+def refuses_and_keeps_all(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check R-LEDGER-20, for an event in the wrong place."""
+    return step.outcome == law.REFUSED and (step.state is pre or step.state == pre)
+
+
+PLACE_LAWS: Final = (
+    law.Law(
+        Rule.LEDGER_20,
+        tuple(op for op in ops.OPS if "cache" in op.__dataclass_fields__),
+        is_in_the_wrong_place,
+        refuses_and_keeps_all,
+        True,
+    ),
+)
+"""The laws of an event that the cache does not take; no other law is about it."""

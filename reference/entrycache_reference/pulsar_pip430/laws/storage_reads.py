@@ -227,19 +227,23 @@ def holds_something(config: Config, pre: State, event: Op, step: Step) -> bool:
 def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> bool:
     """Check R-COUNT-6: a claim is on the entry that was read, and ends when that entry leaves.
 
-    A claim also ends if a duplicate has brought another count (R-INSERT-8). No entry can leave and come back in one
-    step: what `read` caches was not cached when it began.
+    A claim also ends if a duplicate has brought another count (R-INSERT-8). An entry leaves and comes back in one step
+    only where a cursor reads several chunks; the claim does not come back with it.
     """
     caches = step.state.caches
     recounted = None
     if type(event) is Insert and config.variants.duplicate_count is DuplicateCount.REPLACED:
         recounted = Slot(event.cache, event.pos)
+    inserts = (part for part in step.parts if isinstance(part.event, Insert) and law.is_inserted(part.step))
+    anew = {Slot(part.event.cache, part.event.pos) for part in inserts if isinstance(part.event, Insert)}
     for name, held_positions in step.state.holds.items():
-        earlier = pre.holds.get(name)
-        for at, held in enumerate(held_positions):
+        earlier = {held.slot: held.is_cached for held in pre.holds.get(name, ())}
+        for held in held_positions:
             cache = caches.get(held.slot.cache)
             there = cache is not None and held.slot.pos in cache.entries and held.slot != recounted
-            if held.is_cached != (there and (earlier is None or earlier[at].is_cached)):
+            if held.is_cached != (
+                there and earlier.get(held.slot, True) and not (held.slot in anew and held.slot in earlier)
+            ):
                 return False
     if type(event) is not Release:
         return True

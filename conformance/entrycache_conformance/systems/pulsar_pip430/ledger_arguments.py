@@ -1,0 +1,169 @@
+"""The arguments of the operations on managed ledgers.
+
+Managed ledgers have cache names of their own, so that other operations leave them alone, and a few cursors each. Half
+of the positions are at a cursor or next to one. The others are entries of any ledger that is there, the next append,
+or places that are refused.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from entrycache_conformance.systems.pulsar_pip430.entry_arguments import SMALL_SIZES, Aim, hold_of
+from entrycache_protocol.system import choose
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.state import ManagedLedger, State
+from entrycache_reference.vocabulary import CacheName, CursorName, Position
+
+MANAGED_CACHES: Final = (CacheName("m"), CacheName("n"))
+MANAGED_CURSORS: Final = (CursorName("s0"), CursorName("s1"), CursorName("s2"), CursorName("s3"))
+"""The cursors of each managed ledger: fewer than the heap container of a release can keep in order."""
+
+MOST_ENTRIES: Final = (1, 2, 3, 1, 5, 9, 0)
+
+
+def managed_cache(aim: Aim) -> CacheName:
+    """Return mostly the first managed cache; the other one shows what belongs to one alone."""
+    names = MANAGED_CACHES if aim.declaration.limits.namespaces is None else aim.caches
+    at = aim.draw(0, 4)
+    return names[-1] if at == 4 else names[0]
+
+
+def managed_of(state: State, cache: CacheName) -> ManagedLedger:
+    """Return a managed ledger, or an empty one if there is none of that name."""
+    return state.managed.get(cache, ManagedLedger({1: ()}, frozenset()))
+
+
+def entries_of(managed: ManagedLedger) -> list[Position]:
+    """Return the positions of all entries that are there, ascending."""
+    return [Position(ledger, entry) for ledger, sizes in sorted(managed.sizes.items()) for entry in range(len(sizes))]
+
+
+def next_append(managed: ManagedLedger) -> Position:
+    """Return the position of the next append."""
+    ledger = max(managed.sizes)
+    return Position(ledger, len(managed.sizes[ledger]))
+
+
+def opened_cursor(aim: Aim, state: State, cache: CacheName) -> CursorName:
+    """Return mostly a cursor that is open."""
+    opened = sorted(managed_of(state, cache).cursors)
+    at = aim.draw(0, 5 * len(opened) + len(MANAGED_CURSORS) - 1)
+    return opened[at % len(opened)] if at < 5 * len(opened) else MANAGED_CURSORS[at % len(MANAGED_CURSORS)]
+
+
+def entry_of(aim: Aim, state: State, cache: CacheName) -> Position:
+    """Return mostly an entry that is there, half of them near a cursor."""
+    managed = managed_of(state, cache)
+    there = entries_of(managed)
+    kind = aim.draw(0, 9)
+    if kind == 9 or not there:
+        return next_append(managed)
+    near = [pos for cursor in managed.cursors.values() for pos in (cursor.read, cursor.mark_delete)]
+    if kind >= 5 and near:
+        at = choose(aim.draw, tuple(sorted(near)))
+        close = Position(at.ledger, at.entry + (0, 1, 2, 0, 1)[kind - 5])
+        return close if close in there else there[-1]
+    return there[aim.draw(0, len(there) - 1)]
+
+
+def place_of(aim: Aim, state: State, cache: CacheName) -> Position:
+    """Return mostly a valid position, sometimes the next append."""
+    return next_append(managed_of(state, cache)) if aim.draw(0, 4) == 4 else entry_of(aim, state, cache)
+
+
+def appended_size(aim: Aim) -> int:
+    """Return the size of an entry, seldom one that is refused."""
+    size: int = choose(aim.draw, (*SMALL_SIZES[:-1], *SMALL_SIZES))
+    return min(aim.max_size, size)
+
+
+def append(aim: Aim, state: State) -> ops.Append:
+    """Append mostly at the next position; one in five begins a new ledger, and a few are refused."""
+    cache = managed_cache(aim)
+    kind = aim.draw(0, 19)
+    managed = managed_of(state, cache)
+    if kind == 19:
+        return ops.Append(cache, Position(aim.draw(1, 3), aim.draw(0, 1)), appended_size(aim))
+    if kind >= 15 or cache not in state.managed:
+        ids = [number for other in state.managed.values() for number in other.ids]
+        return ops.Append(cache, Position(max(ids, default=0) + aim.draw(1, 2), 0), appended_size(aim))
+    return ops.Append(cache, next_append(managed), appended_size(aim))
+
+
+def cursor_open(aim: Aim, state: State) -> ops.CursorOpen:
+    """Open a cursor under mostly a free name."""
+    cache = managed_cache(aim)
+    free = [name for name in MANAGED_CURSORS if name not in managed_of(state, cache).cursors]
+    at = aim.draw(0, 5 * len(free) + len(MANAGED_CURSORS) - 1)
+    name = free[at % len(free)] if at < 5 * len(free) else MANAGED_CURSORS[at % len(MANAGED_CURSORS)]
+    return ops.CursorOpen(cache, name, place_of(aim, state, cache), aim.draw(0, 2) < 2)
+
+
+def cursor_read(aim: Aim, state: State) -> ops.CursorRead:
+    """Read a few entries, or all."""
+    cache = managed_cache(aim)
+    return ops.CursorRead(cache, opened_cursor(aim, state, cache), choose(aim.draw, MOST_ENTRIES), hold_of(aim, state))
+
+
+def replay_add(aim: Aim, state: State) -> ops.ReplayAdd:
+    """Ask mostly for a replay of what is held of a managed ledger."""
+    held = [
+        (name, one.slot.pos)
+        for name, positions in state.holds.items()
+        for one in positions
+        if one.slot.cache in state.managed
+    ]
+    dispatcher = (ops.Dispatcher.KEY_SHARED, ops.Dispatcher.SHARED)[aim.draw(0, 1)]
+    at = aim.draw(0, 4 * len(held))
+    hold, pos = held[at % len(held)] if at < 4 * len(held) else (aim.holds[0], Position(1, 0))
+    return ops.ReplayAdd(hold, pos, dispatcher)
+
+
+def replay_read(aim: Aim, state: State) -> ops.ReplayRead:
+    """Replay a few positions."""
+    cache = managed_cache(aim)
+    number = (2, 1, 3, 5)[aim.draw(0, 3)]
+    positions = tuple(entry_of(aim, state, cache) for _ in range(number))
+    return ops.ReplayRead(cache, opened_cursor(aim, state, cache), positions, hold_of(aim, state))
+
+
+def delete_ledger(aim: Aim, state: State) -> ops.DeleteLedger:
+    """Delete mostly a ledger that is there, the oldest first."""
+    cache = managed_cache(aim)
+    ledgers = sorted(managed_of(state, cache).sizes)
+    return ops.DeleteLedger(cache, (*ledgers, ledgers[-1] + 1)[aim.draw(0, len(ledgers))])
+
+
+def _of_cursor(op: Callable[[CacheName, CursorName], Any], aim: Aim, state: State) -> Any:
+    cache = managed_cache(aim)
+    return op(cache, opened_cursor(aim, state, cache))
+
+
+def _at_entry(op: Callable[[CacheName, CursorName, Position], Any], aim: Aim, state: State) -> Any:
+    cache = managed_cache(aim)
+    return op(cache, opened_cursor(aim, state, cache), entry_of(aim, state, cache))
+
+
+def _at_place(op: Callable[[CacheName, CursorName, Position], Any], aim: Aim, state: State) -> Any:
+    cache = managed_cache(aim)
+    return op(cache, opened_cursor(aim, state, cache), place_of(aim, state, cache))
+
+
+LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "append": append,
+    "cursor_open": cursor_open,
+    "cursor_read": cursor_read,
+    "cursor_seek": partial(_at_place, ops.CursorSeek),
+    "cursor_reset": partial(_at_place, ops.CursorReset),
+    "mark_delete": partial(_at_entry, ops.MarkDelete),
+    "ack": partial(_at_entry, ops.Ack),
+    "activate": partial(_of_cursor, ops.Activate),
+    "deactivate": partial(_of_cursor, ops.Deactivate),
+    "cursor_close": partial(_of_cursor, ops.CursorClose),
+    "replay_add": replay_add,
+    "replay_read": replay_read,
+    "delete_ledger": delete_ledger,
+    "check_backlogs": lambda aim, state: ops.CheckBacklogs(managed_cache(aim)),
+    "cursor_state": partial(_of_cursor, ops.CursorState),
+}

@@ -1,0 +1,302 @@
+"""The laws about reads by cursors: what is delivered, what is looked up and cached, and what becomes of counts.
+
+These laws compare what was delivered with the sorted list of entries that are there, and take the order of lookups and
+fills from the parts of the step. Those of counts look at the releases among the parts.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, Final
+
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config, Replay
+from entrycache_reference.pulsar_pip430.laws import law
+from entrycache_reference.pulsar_pip430.laws.law import Law, cursor_named, end_of, entries_there
+from entrycache_reference.pulsar_pip430.outcomes import Served
+from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, Part, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, Position
+
+ReadOfCursor = ops.CursorRead | ops.ReplayRead
+
+CURSOR_OPS: Final = (
+    ops.CursorSeek,
+    ops.CursorReset,
+    ops.MarkDelete,
+    ops.Ack,
+    ops.Deactivate,
+    ops.CursorClose,
+)
+"""The operations on a cursor that may make entries leave, but for reads and openings."""
+
+
+# Questions about what is left to read.
+
+
+def is_done(cursor: ManagedCursor, pos: Position) -> bool:
+    """Return whether the cursor has acknowledged that position."""
+    return pos in cursor.acks or not pos > cursor.mark_delete
+
+
+def unread(managed: ManagedLedger, cursor: ManagedCursor) -> list[Position]:
+    """Return the entries at or behind the read position that are not acknowledged, ascending."""
+    return [pos for pos in entries_there(managed) if not (pos < cursor.read or is_done(cursor, pos))]
+
+
+def chunks_of(positions: Sequence[Position]) -> list[list[Position]]:
+    """Split ascending positions into the longest runs of neighbours in one ledger."""
+    runs: list[list[Position]] = []
+    for pos in positions:
+        if runs and runs[-1][-1] == (pos.ledger, pos.entry - 1):
+            runs[-1].append(pos)
+        else:
+            runs.append([pos])
+    return runs
+
+
+def chunks_read(cursor: ManagedCursor, wanted: Sequence[Position], most: int) -> list[list[Position]]:
+    """Split what a read of at most `most` entries delivers into its chunks.
+
+    A chunk lies within a window of as many entries as are still wanted. The window begins where the last one ended, or
+    at the begin of the ledger.
+    """
+    chunks: list[list[Position]] = []
+    at = cursor.read
+    for run in chunks_of(wanted):
+        rest = list(run)
+        while rest:
+            at = at if at.ledger == rest[0].ledger else Position(rest[0].ledger, 0)
+            end = at.entry + most
+            taken = [pos for pos in rest if pos.entry < end]
+            at = Position(at.ledger, taken[-1].entry + 1 if taken else end)
+            most -= len(taken)
+            rest = rest[len(taken) :]
+            chunks += [taken] if taken else []
+    return chunks
+
+
+def is_taken(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the event is not refused."""
+    return not law.refusable(config, pre, event)
+
+
+def cursor_then(step: Step, event: Any) -> ManagedCursor:
+    """Return the cursor that the event names, after the step."""
+    return step.state.managed[event.cache].cursors[event.cursor]
+
+
+def parts_of(step: Step, *kinds: type[ops.Op]) -> list[Part]:
+    """Return the parts of these kinds, in order."""
+    return [part for part in step.parts if type(part.event) in kinds]
+
+
+def delivered(step: Step) -> list[Position]:
+    """Return the positions that a read delivered, ascending."""
+    return sorted((*step.outcome.hits, *step.outcome.fills)) if isinstance(step.outcome, Served) else []
+
+
+# Reads.
+
+
+def left_to_read(pre: State, event: Any) -> list[Position]:
+    """Return the entries that the cursor of a read has still to read."""
+    cursor = cursor_named(pre, event)
+    return [] if cursor is None else unread(pre.managed[event.cache], cursor)
+
+
+def has_something_to_read(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Return whether an entry is left for the read."""
+    return is_taken(config, pre, event, step) and bool(left_to_read(pre, event))
+
+
+def reads_the_next_ones(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Check R-LEDGER-3."""
+    wanted = left_to_read(pre, event)[: event.max_entries]
+    last = wanted[-1]
+    ends = last.ledger, last.entry + 1
+    after = ends if len(wanted) == event.max_entries else end_of(pre.managed[event.cache])
+    return delivered(step) == wanted and cursor_then(step, event).read == after
+
+
+def has_nothing_to_read(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Return whether no entry is left for the read."""
+    return is_taken(config, pre, event, step) and not left_to_read(pre, event)
+
+
+def delivers_nothing_and_moves(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Check R-LEDGER-4."""
+    served = isinstance(step.outcome, Served) and not delivered(step)
+    return served and cursor_then(step, event).read == end_of(pre.managed[event.cache])
+
+
+def serves_something(config: Config, pre: State, event: ReadOfCursor, step: Step) -> bool:
+    """Return whether the read delivered something."""
+    return is_taken(config, pre, event, step) and bool(delivered(step))
+
+
+def looks_up_first(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Check R-LEDGER-5."""
+    assert isinstance(step.outcome, Served)
+    fills = set(step.outcome.fills)
+    positions = [part.event.pos for part in step.parts if isinstance(part.event, ops.Get)]
+    if positions != list(step.outcome.hits):
+        return False
+    cursor = cursor_named(pre, event)
+    assert cursor is not None
+    for chunk in chunks_read(cursor, delivered(step), event.max_entries):
+        parts = [
+            part for part in step.parts if isinstance(part.event, ops.Get | ops.Insert) and part.event.pos in chunk
+        ]
+        kinds = [type(part.event) for part in parts]
+        state = parts[0].pre if parts else step.state
+        if kinds != sorted(kinds, key=lambda kind: kind is ops.Insert):
+            return False
+        if any(law.cached_entry(state, event.cache, pos) is not None for pos in chunk if pos in fills):
+            return False
+    return True
+
+
+def is_idle(config: Config, pre: State, event: ops.CursorRead) -> bool:
+    """Return whether the reading cursor is neither active nor flagged."""
+    cursor = cursor_named(pre, event)
+    return event.cursor not in pre.caches[event.cache].members and not (cursor is not None and cursor.is_flagged)
+
+
+def has_fills_of_a_reader(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Return whether storage gave something to a cursor that is active or flagged."""
+    return serves_something(config, pre, event, step) and not is_idle(config, pre, event)
+
+
+def has_fills_of_an_idle_one(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Return whether storage gave something to a cursor that is neither active nor flagged."""
+    return serves_something(config, pre, event, step) and is_idle(config, pre, event)
+
+
+def counted_by(config: Config, pre: State, event: ops.CursorRead) -> bool:
+    """Return whether fills of this cursor carry a count that has them inserted."""
+    cursor = cursor_named(pre, event)
+    if config.max_size_bytes == 0:
+        return True
+    if config.evict_by_expected_reads:
+        return event.cursor in pre.caches[event.cache].members
+    return cursor is not None and cursor.is_flagged
+
+
+def inserts_all_or_none(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Check R-LEDGER-6, R-LEDGER-19."""
+    assert isinstance(step.outcome, Served)
+    sizes = pre.managed[event.cache].sizes
+    wanted = step.outcome.fills if counted_by(config, pre, event) else ()
+    offered = [part.event for part in step.parts if isinstance(part.event, ops.Insert)]
+    return [(offer.pos, offer.size, offer.token) for offer in offered] == [
+        (pos, sizes[pos.ledger][pos.entry], pos.entry) for pos in wanted
+    ]
+
+
+def has_counted_fills(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Return whether the read of a cursor that is active or flagged offered something to the cache."""
+    offered = bool(parts_of(step, ops.Insert))
+    return is_taken(config, pre, event, step) and offered and not is_idle(config, pre, event)
+
+
+def counts_where_the_cursor_stood(config: Config, pre: State, event: ops.CursorRead, step: Step) -> bool:
+    """Check R-LEDGER-7."""
+    cursor = cursor_named(pre, event)
+    assert cursor is not None
+    for part in step.parts:
+        if not isinstance(part.event, ops.Insert):
+            continue
+        members = part.pre.caches[event.cache].members
+        own = members.get(event.cursor)
+        places = sorted(pos for pos in members.values() if pos is not None)
+        rank = 0 if own is None else bisect_right(places, own)
+        count = rank if config.evict_by_expected_reads else int(cursor.is_flagged)
+        if part.event.expected_reads != (count or -1):
+            return False
+        if part.pre.managed[event.cache].cursors[event.cursor].read > part.event.pos:
+            return False
+    return True
+
+
+def replays_what_is_not_acked(config: Config, pre: State, event: ops.ReplayRead, step: Step) -> bool:
+    """Check R-LEDGER-8."""
+    cursor = cursor_named(pre, event)
+    assert cursor is not None
+    wanted = sorted({pos for pos in event.positions if not is_done(cursor, pos)})
+    read = cursor.read
+    for pos in wanted:
+        read = Position(pos.ledger, pos.entry + 1) if pos == read else read
+    alone = config.variants.replay is Replay.SINGLE
+    inserts = parts_of(step, ops.Insert)
+    return delivered(step) == wanted and cursor_then(step, event).read == read and not (alone and inserts)
+
+
+# Counts and counters.
+
+
+def keeps_no_count(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check R-LEDGER-9, for the operations that deliver nothing."""
+    return not parts_of(step, ops.MarkRead, ops.ExpectRead) and step.state.holds.keys() == pre.holds.keys()
+
+
+def serves_one_by_one(config: Config, pre: State, event: ReadOfCursor, step: Step) -> bool:
+    """Return whether the read delivered something, and gave nothing back that it did not deliver."""
+    is_grouped = type(event) is ops.ReplayRead and config.variants.replay is Replay.GROUPED
+    return serves_something(config, pre, event, step) and not is_grouped
+
+
+def takes_one_each(config: Config, pre: State, event: ReadOfCursor, step: Step) -> bool:
+    """Check R-LEDGER-9, for reads: what is not held is released, and what is held is not."""
+    slots = [(event.cache, pos) for pos in delivered(step)]
+    released = [(part.event.cache, part.event.pos) for part in step.parts if isinstance(part.event, ops.MarkRead)]
+    held = [tuple(one.slot) for one in step.state.holds.get(event.hold, ())] if event.hold is not ABSENT else []
+    if event.hold is not ABSENT:
+        return not released and held == slots
+    last = parts_of(step, ops.MarkRead)
+    state = last[0].pre if last else step.state
+    return released == [(name, pos) for name, pos in slots if law.cached_entry(state, name, pos) is not None]
+
+
+def gives_back_one(config: Config, pre: State, event: ops.ReplayAdd, step: Step) -> bool:
+    """Check R-LEDGER-9, for a replay that is asked for."""
+    held = {one.slot: one.is_cached for one in pre.holds[event.hold] if one.slot.pos == event.pos}
+    [(slot, is_cached)] = held.items()
+    more = [ops.ExpectRead(*slot)] if event.dispatcher is ops.Dispatcher.KEY_SHARED else []
+    wanted = [*more, ops.MarkRead(*slot)] if is_cached else []
+    left = [one.slot for one in pre.holds[event.hold] if one.slot != slot]
+    after = [one.slot for one in step.state.holds.get(event.hold, ())]
+    return (
+        [part.event for part in step.parts] == wanted
+        and after == left
+        and bool(left) == (event.hold in step.state.holds)
+    )
+
+
+def counts_what_it_serves(config: Config, pre: State, event: ReadOfCursor, step: Step) -> bool:
+    """Check R-LEDGER-18."""
+    assert isinstance(step.outcome, Served)
+    sizes = pre.managed[event.cache].sizes
+    before, after = pre.counts, step.state.counts
+    hits = [sizes[pos.ledger][pos.entry] for pos in step.outcome.hits]
+    misses = [sizes[pos.ledger][pos.entry] for pos in step.outcome.fills]
+    return (
+        after.hit_entries - before.hit_entries == len(hits)
+        and after.hit_bytes - before.hit_bytes == sum(hits)
+        and after.miss_entries - before.miss_entries == len(misses)
+        and after.miss_bytes - before.miss_bytes == sum(misses)
+    )
+
+
+CURSOR_READS_LAWS: Final = (
+    Law(Rule.LEDGER_3, (ops.CursorRead,), has_something_to_read, reads_the_next_ones, True),
+    Law(Rule.LEDGER_4, (ops.CursorRead,), has_nothing_to_read, delivers_nothing_and_moves, True),
+    Law(Rule.LEDGER_5, (ops.CursorRead,), serves_something, looks_up_first, True),
+    Law(Rule.LEDGER_6, (ops.CursorRead,), has_fills_of_a_reader, inserts_all_or_none, True),
+    Law(Rule.LEDGER_7, (ops.CursorRead,), has_counted_fills, counts_where_the_cursor_stood, True),
+    Law(Rule.LEDGER_8, (ops.ReplayRead,), is_taken, replays_what_is_not_acked, True),
+    Law(Rule.LEDGER_9, (*CURSOR_OPS, ops.Activate), is_taken, keeps_no_count, True),
+    Law(Rule.LEDGER_9, (ops.CursorRead, ops.ReplayRead), serves_one_by_one, takes_one_each, True),
+    Law(Rule.LEDGER_9, (ops.ReplayAdd,), is_taken, gives_back_one, True),
+    Law(Rule.LEDGER_18, (ops.CursorRead, ops.ReplayRead), serves_one_by_one, counts_what_it_serves, True),
+    Law(Rule.LEDGER_19, (ops.CursorRead,), has_fills_of_an_idle_one, inserts_all_or_none, True),
+)

@@ -1,0 +1,286 @@
+"""The laws about managed ledgers: what an append caches, what acknowledgements do, and what cursors make leave.
+
+Those of acknowledgements compare a cursor before and after; their *target* is the position up to which is acknowledged.
+Those of what leaves look at the invalidations among the parts: which there are, and up to where."""
+
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
+
+from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
+from entrycache_reference.pulsar_pip430.laws.cursor_reads import (
+    CURSOR_OPS,
+    chunks_of,
+    cursor_then,
+    is_done,
+    is_taken,
+    parts_of,
+    unread,
+)
+from entrycache_reference.pulsar_pip430.laws.law import Law, cursor_named, end_of, entries_there, removed_entries
+from entrycache_reference.pulsar_pip430.outcomes import Appended, CursorAt, Removed
+from entrycache_reference.pulsar_pip430.state import Cache, ManagedCursor, ManagedLedger, State, Step
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Position
+
+
+def is_wanted(config: Config, cache: Cache, now_nanos: int) -> bool:
+    """Return whether an entry that is appended now is offered to the cache."""
+    grace_millis = config.ttl_nanos // 500_000 if config.grace_millis is None else config.grace_millis
+    in_grace = now_nanos // 10**6 < cache.grace_start_nanos // 10**6 + grace_millis
+    return bool(cache.members) or (config.evict_by_expected_reads and in_grace)
+
+
+def caches_with_the_number_of_cursors(config: Config, pre: State, event: ops.Append, step: Step) -> bool:
+    """Check R-LEDGER-1."""
+    cache = pre.caches.get(event.cache, Cache({}, 0, {}, pre.now_nanos))
+    offers = [part.event for part in parts_of(step, ops.Insert)]
+    if not is_wanted(config, cache, pre.now_nanos):
+        return step.outcome == Appended(False, None) and not offers
+    count = len(cache.members) if config.evict_by_expected_reads else ABSENT
+    counts = isinstance(count, int) and (count > 0 or config.variants.zero_reads is ZeroReads.COUNTED)
+    answered = count if counts and config.max_size_bytes > 0 else None
+    answer = Appended(config.max_size_bytes > 0, answered if isinstance(answered, int) else None)
+    return step.outcome == answer and offers == [ops.Insert(event.cache, event.pos, event.size, count, event.pos.entry)]
+
+
+def rolls_over(config: Config, pre: State, event: ops.Append, step: Step) -> bool:
+    """Return whether the append begins a new ledger behind another one."""
+    managed = pre.managed.get(event.cache)
+    return is_taken(config, pre, event, step) and managed is not None and event.pos.ledger not in managed.sizes
+
+
+def passes_what_is_consumed(config: Config, pre: State, event: ops.Append, step: Step) -> bool:
+    """Check R-LEDGER-2; R-LEDGER-10 says how far beyond the new ledger's beginning a cursor may get."""
+    managed = pre.managed[event.cache]
+    for name, cursor in managed.cursors.items():
+        after = step.state.managed[event.cache].cursors[name].mark_delete
+        later = [ledger for ledger in (*sorted(managed.sizes), event.pos.ledger) if ledger > cursor.mark_delete.ledger]
+        lasts = [Position(ledger, len(sizes) - 1) for ledger, sizes in managed.sizes.items()]
+        if cursor.mark_delete in lasts and cursor.mark_delete.entry >= 0:
+            if after < (later[0], -1):
+                return False
+        elif after != cursor.mark_delete:
+            return False
+    return True
+
+
+# Acknowledgements.
+
+
+def entry_after(managed: ManagedLedger, pos: Position) -> Position:
+    """Return the first entry above a position, or the next append."""
+    return next((there for there in entries_there(managed) if there > pos), end_of(managed))
+
+
+def first_run_of_acks(cursor: ManagedCursor) -> list[Position]:
+    """Return the first run of acknowledged neighbours; none if nothing is acknowledged one by one."""
+    runs = chunks_of(sorted(cursor.acks))
+    return runs[0] if runs else []
+
+
+def acked_up_to(managed: ManagedLedger, cursor: ManagedCursor, target: Position) -> Position:
+    """Return the position up to which nothing is left once everything up to the target is acknowledged."""
+    if not target > cursor.mark_delete:
+        return target
+    above = (pos for pos in entries_there(managed) if pos > target)
+    return max((target, *takewhile(lambda pos: pos in cursor.acks, above)))
+
+
+def target_of(pre: State, event: ops.MarkDelete | ops.Ack) -> Position | None:
+    """Return the position up to which the event acknowledges; None if it leaves a gap."""
+    cursor = cursor_named(pre, event)
+    assert cursor is not None
+    if type(event) is ops.MarkDelete:
+        return event.pos
+    if not is_done(cursor, event.pos):
+        cursor = cursor._replace(acks=cursor.acks | {event.pos})
+    run = first_run_of_acks(cursor)
+    if not run or entry_after(pre.managed[event.cache], cursor.mark_delete) < run[0]:
+        return None
+    return run[-1]
+
+
+def acknowledges_up_to(config: Config, pre: State, event: ops.MarkDelete | ops.Ack, step: Step) -> bool:
+    """Return whether the event moves the mark-delete position."""
+    return is_taken(config, pre, event, step) and target_of(pre, event) is not None
+
+
+def leaves_no_acked_neighbour(config: Config, pre: State, event: ops.MarkDelete | ops.Ack, step: Step) -> bool:
+    """Check R-LEDGER-10."""
+    before, after = cursor_named(pre, event), cursor_then(step, event)
+    target = target_of(pre, event)
+    assert before is not None
+    assert target is not None
+    managed = pre.managed[event.cache]
+    acks = before.acks | ({event.pos} if type(event) is ops.Ack else frozenset())
+    end = acked_up_to(managed, before._replace(acks=acks), target)
+    read = before.read if before.read > end else entry_after(managed, end)
+    return after.mark_delete == end and after.acks == {pos for pos in acks if pos > end} and after.read == read
+
+
+def tells_where_it_stands(config: Config, pre: State, event: ops.CursorState, step: Step) -> bool:
+    """Check R-LEDGER-10, for the positions that a cursor shows."""
+    cursor = cursor_named(pre, event)
+    assert cursor is not None
+    is_active = event.cursor in pre.caches[event.cache].members
+    return step.outcome == CursorAt(cursor.read, cursor.mark_delete, is_active) and step.state == pre
+
+
+def leaves_a_gap(config: Config, pre: State, event: ops.Ack, step: Step) -> bool:
+    """Return whether the acknowledgement does not move the mark-delete position."""
+    return is_taken(config, pre, event, step) and target_of(pre, event) is None
+
+
+def remembers_the_ack(config: Config, pre: State, event: ops.Ack, step: Step) -> bool:
+    """Check R-LEDGER-11."""
+    before, after = cursor_named(pre, event), cursor_then(step, event)
+    assert before is not None
+    wanted = before.acks if is_done(before, event.pos) else before.acks | {event.pos}
+    return after == before._replace(acks=wanted)
+
+
+def flags_by_backlog(config: Config, pre: State, event: ops.CheckBacklogs, step: Step) -> bool:
+    """Check R-LEDGER-12."""
+    managed = pre.managed[event.cache]
+    sizes = {name: len(unread(managed, cursor)) for name, cursor in managed.cursors.items() if cursor.is_durable}
+    acts = config.min_backlog_cursors > 0 and not config.evict_by_expected_reads
+    for name, cursor in managed.cursors.items():
+        wanted = cursor.is_flagged
+        if acts and name in sizes:
+            near = sum(1 for size in sizes.values() if abs(size - sizes[name]) <= config.max_backlog_between)
+            wanted = sizes[name] >= config.min_backlog_entries and near - 1 >= config.min_backlog_cursors
+        if step.state.managed[event.cache].cursors[name] != cursor._replace(is_flagged=wanted):
+            return False
+    return True
+
+
+# What leaves.
+
+
+class Invalidation(NamedTuple):
+    """One part that drops what lies below a position: the state before it, and the position."""
+
+    pre: State
+    pos: Position
+
+
+def invalidations(step: Step) -> list[Invalidation]:
+    """Return the parts that drop what lies below a position."""
+    return [
+        Invalidation(part.pre, part.event.pos) for part in step.parts if isinstance(part.event, ops.InvalidateBefore)
+    ]
+
+
+def slowest_in(state: State, event: Any) -> Position:
+    """Return the slowest tracked position of a cache; without one a position above all others."""
+    places = [pos for pos in state.caches[event.cache].members.values() if pos is not None]
+    return min(places, default=Position(INTEGER_MAX, INTEGER_MAX))
+
+
+def counts_reads_of_readers(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether entries are counted by expected reads, and cursors are tracked where they read."""
+    counts = config.evict_by_expected_reads and not config.evict_by_mark_deleted
+    return counts and is_taken(config, pre, event, step)
+
+
+def drops_nothing(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check R-LEDGER-13."""
+    return not invalidations(step)
+
+
+def decides_by_the_slowest(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the slowest cursor decides what leaves."""
+    return not config.evict_by_expected_reads and is_taken(config, pre, event, step)
+
+
+def leaves_by_the_slowest(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-14: if the slowest cursor is another one, everything below it is dropped, once."""
+    after = slowest_in(step.state, event)
+    moved = slowest_in(pre, event) != after
+    left = len(step.state.caches[event.cache].members) < len(pre.caches[event.cache].members)
+    due = (moved or left) and pre.caches[event.cache].size_bytes > 0
+    return [part.pos for part in invalidations(step)] == ([after] if due else [])
+
+
+def follows_each_chunk(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-14, for steps of several moves: each invalidation is up to the slowest cursor of its moment."""
+    places = [part.pos for part in invalidations(step)]
+    at_once = all(part.pos == slowest_in(part.pre, event) for part in invalidations(step))
+    after = slowest_in(step.state, event)
+    moved = slowest_in(pre, event) != after
+    cached = step.state.caches[event.cache].size_bytes > 0 and pre.caches[event.cache].size_bytes > 0
+    return at_once and (not (moved and cached) or places[-1:] == [after])
+
+
+def joins_without_loss(config: Config, pre: State, event: ops.Activate | ops.CursorOpen, step: Step) -> bool:
+    """Check R-LEDGER-15."""
+    is_durable_open = type(event) is ops.CursorOpen and event.durable
+    joined = event.cursor in step.state.caches[event.cache].members
+    places = [part.pos for part in invalidations(step)]
+    return joined and (is_durable_open or not places) and all(pos == slowest_in(step.state, event) for pos in places)
+
+
+def has_both_flags(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether entries are counted by expected reads, and cursors are tracked where they have acknowledged."""
+    both = config.evict_by_expected_reads and config.evict_by_mark_deleted
+    return both and is_taken(config, pre, event, step)
+
+
+def ranks_by_acknowledgement(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-16."""
+    cursors = step.state.managed[event.cache].cursors
+    members = step.state.caches[event.cache].members
+    return not invalidations(step) and all(pos == cursors[name].mark_delete for name, pos in members.items())
+
+
+def drops_that_ledger(config: Config, pre: State, event: ops.DeleteLedger, step: Step) -> bool:
+    """Check R-LEDGER-17, for a deleted ledger: its entries leave, and cursors stay."""
+    gone = removed_entries(pre, step)
+    cached = {pos for pos in pre.caches[event.cache].entries if pos.ledger == event.ledger}
+    cursors = step.state.managed[event.cache].cursors == pre.managed[event.cache].cursors
+    return step.outcome == Removed(len(gone), sum(gone.values())) and cached == {slot.pos for slot in gone} and cursors
+
+
+def drops_nothing_by_itself(config: Config, pre: State, event: ops.Append, step: Step) -> bool:
+    """Check R-LEDGER-17, for a rollover: only passes and cursors make something leave."""
+    return not parts_of(step, ops.InvalidateLedger, ops.Clear, ops.RemoveRange)
+
+
+# Other caches.
+
+
+def touches_no_other(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check R-LEDGER-20."""
+    own = getattr(event, "cache", None)
+    after = step.state
+    return all(after.managed.get(name) == managed for name, managed in pre.managed.items() if name != own) and all(
+        after.caches[name].members == cache.members for name, cache in pre.caches.items() if name != own
+    )
+
+
+def has_managed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether there is a managed ledger that the step could touch."""
+    return bool(pre.managed)
+
+
+PASSES: Final = (ops.Expire, ops.Evict, ops.Cycle, ops.RunScheduled)
+
+TRACKING_OPS: Final = (*CURSOR_OPS, ops.Activate, ops.CursorOpen, ops.CursorRead, ops.ReplayRead, ops.Append)
+
+LEDGER_LAWS: Final = (
+    Law(Rule.LEDGER_1, (ops.Append,), is_taken, caches_with_the_number_of_cursors, True),
+    Law(Rule.LEDGER_2, (ops.Append,), rolls_over, passes_what_is_consumed, True),
+    Law(Rule.LEDGER_10, (ops.MarkDelete, ops.Ack), acknowledges_up_to, leaves_no_acked_neighbour, True),
+    Law(Rule.LEDGER_10, (ops.CursorState,), is_taken, tells_where_it_stands, True),
+    Law(Rule.LEDGER_11, (ops.Ack,), leaves_a_gap, remembers_the_ack, True),
+    Law(Rule.LEDGER_12, (ops.CheckBacklogs,), is_taken, flags_by_backlog, True),
+    Law(Rule.LEDGER_13, TRACKING_OPS, counts_reads_of_readers, drops_nothing, True),
+    Law(Rule.LEDGER_14, CURSOR_OPS, decides_by_the_slowest, leaves_by_the_slowest, True),
+    Law(Rule.LEDGER_14, (ops.CursorRead, ops.ReplayRead), decides_by_the_slowest, follows_each_chunk, True),
+    Law(Rule.LEDGER_15, (ops.Activate, ops.CursorOpen), decides_by_the_slowest, joins_without_loss, True),
+    Law(Rule.LEDGER_16, TRACKING_OPS, has_both_flags, ranks_by_acknowledgement, True),
+    Law(Rule.LEDGER_17, (ops.DeleteLedger,), is_taken, drops_that_ledger, True),
+    Law(Rule.LEDGER_17, (ops.Append,), rolls_over, drops_nothing_by_itself, True),
+    Law(Rule.LEDGER_20, (*ops.LEDGER_OPS, *PASSES), has_managed, touches_no_other, True),
+)
