@@ -31,7 +31,7 @@ from entrycache_protocol.case import Case, case_from_json, case_to_json, config_
 from entrycache_protocol.codec import MalformedValue, field_codecs
 from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference, TestedSubject, require_supported
-from entrycache_protocol.system import AnySystem, CasePlan, Draw, choose, seeded_draw
+from entrycache_protocol.system import CasePlan, Draw, choose, seeded_draw
 
 LAWS_ONE_IN: Final = 16
 """A search checks the laws of the reference at one step in so many, at the last step of each run, and in failing runs.

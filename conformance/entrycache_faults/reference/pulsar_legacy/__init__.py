@@ -3,7 +3,7 @@
 `SEEDED_FAULTS` is complete once this package is imported. Faults that are subjects have public names in `subjects`.
 """
 
-from entrycache_faults.reference.pulsar_legacy import entries, passes, registry
-from entrycache_faults.reference.pulsar_legacy.registry import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_legacy import entries, passes
+from entrycache_faults.reference.pulsar_legacy.entries import SEEDED_FAULTS
 
-__all__ = ["SEEDED_FAULTS", "entries", "passes", "registry"]
+__all__ = ["SEEDED_FAULTS", "entries", "passes"]

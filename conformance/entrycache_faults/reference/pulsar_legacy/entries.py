@@ -1,17 +1,32 @@
-"""Seeded faults of inserts, lookups, reads through the cache, and removal by a call.
+"""Seeded faults of inserts, lookups, reads and removal by a call; the registry of all faults of `pulsar-legacy`.
 
 Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
-around it.
+around it. Its docstring, up to a blank line, is its note. `seeded_fault` enters it in the registry.
 """
 
 from dataclasses import replace
+from typing import Final
 
-from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
+from entrycache_faults.model import FaultRegistry
 from entrycache_reference.pulsar_legacy import change, entries, ops, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config
 from entrycache_reference.pulsar_legacy.state import Entry, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
+
+SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_legacy")
+
+seeded_fault = SEEDED_FAULTS.register
+
+
+# An error within a variant; no subject runs with it.
+
+
+@seeded_fault(Rule.L_READ_7, "entries.find_entry")
+def object_found_by_its_position(state: State, name: CacheName, pos: Position, config: Config) -> Entry | None:
+    """With variant `single_lookup` "object" a single entry is found all the same."""
+    return change.entry_at(state, name, pos)
+
 
 NOT_TAKEN = ops.Inserted(False)
 

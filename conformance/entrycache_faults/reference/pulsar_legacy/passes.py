@@ -6,7 +6,7 @@ around it.
 
 from dataclasses import replace
 
-from entrycache_faults.reference.pulsar_legacy.registry import seeded_fault
+from entrycache_faults.reference.pulsar_legacy.entries import seeded_fault
 from entrycache_reference.pulsar_legacy import change, entries, ops, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.ops import Refused, Removed

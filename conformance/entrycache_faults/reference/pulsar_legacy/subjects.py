@@ -7,7 +7,7 @@ from typing import Final
 
 from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_legacy import entries, passes
-from entrycache_faults.reference.pulsar_legacy.registry import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_legacy.entries import SEEDED_FAULTS
 
 # The public names.
 

@@ -4,6 +4,6 @@ Importing the modules of this folder enters their faults in the registry, in the
 """
 
 from entrycache_faults.reference.pulsar_segmented import lookups, ring
-from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_segmented.lookups import SEEDED_FAULTS
 
 __all__ = ["SEEDED_FAULTS", "lookups", "ring"]

@@ -1,14 +1,20 @@
-"""Seeded faults of lookups, and of the operations that only look.
+"""Seeded faults of lookups, and of the operations that only look; the registry of all faults of `pulsar-segmented`.
 
 Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
-around it.
+around it. Its docstring, up to a blank line, is its note. `seeded_fault` enters it in the registry.
 """
 
-from entrycache_faults.reference.pulsar_segmented.registry import seeded_fault
+from typing import Final
+
+from entrycache_faults.model import FaultRegistry
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_segmented import lookup, ops, outcomes, ring, state, views
 from entrycache_reference.pulsar_segmented.config import Config, RangeWalk
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, Step
+
+SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.pulsar_segmented")
+
+seeded_fault = SEEDED_FAULTS.register
 
 
 @seeded_fault(rules.Rule.S_GET_1, "lookup.find_entry")

@@ -3,7 +3,7 @@
 Each function replaces a function of the reference and mostly calls the original with a small error around it.
 """
 
-from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS, seeded_fault
+from entrycache_faults.reference.pulsar_segmented.lookups import SEEDED_FAULTS, seeded_fault
 from entrycache_reference.pulsar_segmented import config as configuration
 from entrycache_reference.pulsar_segmented import ops, outcomes, ring, state
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, Step, find_in_segment

@@ -7,7 +7,7 @@ from typing import Final
 
 from entrycache_faults.model import Fault
 from entrycache_faults.reference.pulsar_segmented import lookups, ring
-from entrycache_faults.reference.pulsar_segmented.registry import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_segmented.lookups import SEEDED_FAULTS
 from entrycache_reference.pulsar_segmented.config import ClearedOffset, Duplicate, RangeWalk, Used
 from entrycache_reference.rules import Rule
 
