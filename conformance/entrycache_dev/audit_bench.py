@@ -163,7 +163,7 @@ def audit_ways(trace: Path, master: str, rows: int) -> Mapping[str, Callable[[],
         BY_OP: lambda: frame().groupBy("op").agg({"size_bytes": "sum", "*": "count"}).collect(),
         BY_COLUMN: lambda: frame().groupBy("broker").agg(*_column_aggregates(spark)).collect(),
         AUDIT: lambda: audit_clean(trace, "spark", master),
-        ALONE: lambda: audit_clean(trace, "spark", master, spark_method="duckdb"),
+        ALONE: lambda: audit_clean(trace, "spark-duckdb", master),
         THREADS: lambda: audit_clean(_many_threads_copy(trace), "spark", master),
     }
     if rows <= FEW_EVENTS:

@@ -35,9 +35,12 @@ if TYPE_CHECKING:
     from entrycache_spark.common.rule_files import SqlBackend
 
 
-BACKENDS: Final = ("spark", "local", "replay")
-SPARK_METHODS: Final = ("fold", "duckdb", "sql")
-"""The ways to evaluate rules on Spark: the single-pass checker or DuckDB inside tasks, or Spark's own SQL."""
+SPARK_METHODS: Final = {"spark": None, "spark-checker": "fold", "spark-duckdb": "duckdb", "sql": "sql"}
+"""The backends on Spark, with how they evaluate the rules: the checker or DuckDB in tasks, or Spark's SQL.
+
+`spark` uses the checker if the tasks have numba, else DuckDB if the tasks have it and see the files, else Spark's SQL.
+"""
+BACKENDS: Final = (*SPARK_METHODS, "local", "replay")
 MAX_LIVE_SLOTS: Final = 1_000_000
 """The number of live entries, or held slots, above which replay gives up."""
 
@@ -51,15 +54,12 @@ def audit_folder(
     rules: Sequence[str] = (),
     out: Path | None = None,
     *,
-    spark_method: str | None = None,
     max_live_slots: int = MAX_LIVE_SLOTS,
     progress: Callable[[str], None] = lambda text: None,
 ) -> results.AuditResult:
     """Audit a trace folder for some rules (default: all); write the violations into the folder `out` if given.
 
-    `spark_method` is one of `SPARK_METHODS`. By default it is the checker if the tasks have numba, else DuckDB if the
-    tasks have it and see the files, else Spark's SQL. `max_live_slots` bounds
-    replay.
+    `backend` is one of `BACKENDS`. `max_live_slots` bounds a replay.
 
     Raises:
         Interrupted: the audit was interrupted while an SQL backend looked for violations. It carries the result of the
@@ -74,16 +74,13 @@ def audit_folder(
         check_output_folder(directory, out)
     if backend not in BACKENDS:
         raise errors.UsageError(f"backend {backend!r} is not known; there are {', '.join(BACKENDS)}")
-    if spark_method is not None and (backend != "spark" or spark_method not in SPARK_METHODS):
-        names = ", ".join(SPARK_METHODS)
-        raise errors.UsageError(f"backend {backend} cannot evaluate with {spark_method!r}; spark can with {names}")
     if rows == 0 or metadata.system not in AUDITED:
         result = nothing_checked(chosen, metadata.system, rows)
     else:
         trace = AuditInput(directory, parts, metadata, chosen)
         try:
             with prefix_errors(str(directory)):
-                findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
+                findings, evaluator = evaluate(trace, backend, master, max_live_slots, progress)
         except errors.Interrupted as stopped:
             partial = build_result(stopped.partial_result, rows)
             raise errors.Interrupted(replace(partial, without_rows=brokers_without_rows(directory, parts))) from None
@@ -131,7 +128,6 @@ def evaluate(
     trace: AuditInput,
     backend: str,
     master: str,
-    spark_method: str | None,
     max_live_slots: int,
     progress: Callable[[str], None],
 ) -> tuple[results.Findings, str]:
@@ -144,8 +140,8 @@ def evaluate(
     if fits_in_memory(trace.parts):
         for part in trace.parts:
             parquet.check_texts(part.path, columns)
-    if backend == "spark":
-        return _on_spark(trace, master, spark_method, progress)
+    if backend in SPARK_METHODS:
+        return _on_spark(trace, master, SPARK_METHODS[backend], progress)
     from entrycache_spark.duckdb_backend import DuckDbBackend  # noqa: PLC0415
 
     return _by_sql(DuckDbBackend(trace.parts, columns=columns), trace, progress), ""
@@ -260,7 +256,6 @@ def audit_new_brokers(
     rules: Sequence[str],
     out: Path,
     *,
-    spark_method: str | None = None,
     max_live_slots: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> results.AuditResult:
@@ -298,7 +293,7 @@ def audit_new_brokers(
         progress(f"judged {judged} of {len(wanted)} brokers")
         trace = AuditInput(directory, [part for broker in batch for part in owned[broker]], metadata, chosen)
         with prefix_errors(str(directory)):
-            new_findings, evaluator = evaluate(trace, backend, master, spark_method, max_live_slots, progress)
+            new_findings, evaluator = evaluate(trace, backend, master, max_live_slots, progress)
         for broker, own in new_findings.items():
             _write_findings(out, broker, wanted[broker], own)
         findings.update(new_findings)

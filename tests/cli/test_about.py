@@ -20,10 +20,11 @@ def test_an_audit_reports_its_provenance(backend: str, tmp_path: Path, capsys: p
     code, _, err = run(capsys, "trace", "generate", "tail-fanout", "--events", "2000", "--out", str(tmp_path / "t"))
     assert code == 0, err
     code, out, err = run(
-        capsys, "audit", str(tmp_path / "t"), "--engine", backend, "--out", str(tmp_path / "o"), "--json"
+        capsys, "audit", str(tmp_path / "t"), "--backend", backend, "--out", str(tmp_path / "o"), "--json"
     )
     assert code == 0, err
     result = json.loads(out)
+    assert result["backend"] == backend
     assert (result["engine"], result["system"], result["trace"]) == (backend, "pulsar-pip430", str(tmp_path / "t"))
     source = json.loads((tmp_path / "t" / "_entrycache.json").read_text(encoding="utf-8"))["source"]
     assert result["subject"] == source != ""

@@ -82,7 +82,7 @@ def test_a_name_that_is_no_text_is_reported(tmp_path: Path, capfd: pytest.Captur
     rows = plant.honest(tmp_path / "honest", 300, 1)["broker-0"]
     trace = str(plant.write(tmp_path / "trace", rows))
     with pytest.raises(SystemExit) as ended:
-        main(["audit", trace, "--engine", "local", "--rules", "R-EVICT-8", "--out", str(tmp_path / "caf\udce9")])
+        main(["audit", trace, "--backend", "local", "--rules", "R-EVICT-8", "--out", str(tmp_path / "caf\udce9")])
     assert ended.value.code == 2
     (line,) = capfd.readouterr().err.splitlines()
     assert line.endswith("caf\\udce9' is not UTF-8 text; expected file names in UTF-8")

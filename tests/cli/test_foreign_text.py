@@ -215,7 +215,7 @@ def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFix
     plant.wrong_tickets(honest, random.Random(1))
     rows = [row for text in NAMES for row in plant.renamed(honest, text)]
     trace = plant.write(tmp_path / "trace", rows, source=NAMES[0])
-    local = ("--engine", "local", "--out", str(tmp_path / "out"))
+    local = ("--backend", "local", "--out", str(tmp_path / "out"))
     inspection, audit = run(capsys, "trace", "inspect", str(trace)), run(capsys, "audit", str(trace), *local)
     assert (inspection[0], inspection[2]) == (0, "")
     assert all(terminal.escape(text).split("\n")[0].split(" ")[0] in inspection[1] for text in NAMES)
@@ -232,7 +232,7 @@ def test_the_rows_around_a_violation_are_shown_and_it_is_marked(
     (honest,) = plant.honest(tmp_path / "honest", 300, 1).values()
     plant.wrong_tickets(honest, random.Random(1))
     trace = plant.write(tmp_path / "trace", honest)
-    local = ("--engine", "local", "--out", str(tmp_path / "out"))
+    local = ("--backend", "local", "--out", str(tmp_path / "out"))
     out = run(capsys, "audit", str(trace), *local)[1]
     title = re.search(r"R-EVICT-8: the rows around seq (\d+) of broker", out)
     assert title is not None

@@ -251,7 +251,7 @@ def test_an_audit_writes_its_page(tmp_path: Path) -> None:
     arguments = [
         "audit",
         str(trace),
-        "--engine",
+        "--backend",
         "local",
         "--out",
         str(tmp_path / "out"),

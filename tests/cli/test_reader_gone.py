@@ -23,7 +23,7 @@ from tests.support.traces import plant
 REPORT = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(9, 99, Verdict.CONFORMS)}, {}, {}, (), ())
 
 LINES = {
-    "audit": "audit trace --engine local --out out",
+    "audit": "audit trace --backend local --out out",
     "campaign": "campaign reference --system pulsar-pip430 --cases 1 --steps 5 --failures none",
     "conform": "conform fast",
     "diff": "diff pulsar:4.2.4 pulsar:5.0.1",

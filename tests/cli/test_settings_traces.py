@@ -45,9 +45,9 @@ def test_generate_and_audit(
         )
         assert recorded == (64 << 20, 20_000_000, 1, False)
         assert first["evict_by_expected_reads"] is True
-    assert called("audit", "t", "--engine", "local", "--json", *settings) == 0
+    assert called("audit", "t", "--backend", "local", "--json", *settings) == 0
     capsys.readouterr()
-    assert called("audit", "t", "--engine", "local", "--broker-conf", "broker.conf", "--era", "4.2") == 2
+    assert called("audit", "t", "--backend", "local", "--broker-conf", "broker.conf", "--era", "4.2") == 2
     err = capsys.readouterr().err
     assert len(err.splitlines()) == 1
     assert "broker 'broker-0': max_requeues was 1 when it was recorded, broker.conf in era 4.2 makes it 5" in err

@@ -203,7 +203,7 @@ def test_an_audit_reports_the_rules_that_were_decided_and_writes_nothing(
 ) -> None:
     trace, out = str(tmp_path / "trace"), tmp_path / "out"
     assert run(capsys, "trace", "generate", "tail-fanout", "--events", "200", "--out", trace)[0] == 0
-    argv = ("audit", trace, "--engine", "local", "--out", str(out), "--json")
+    argv = ("audit", trace, "--backend", "local", "--out", str(out), "--json")
     every = json.loads(run(capsys, *argv)[1])["rules"]
     (out / folders.VIOLATIONS_NAME).unlink()
     monkeypatch.setattr(plan, "first_rows", StoppedAt(plan.first_rows, 5))

@@ -43,6 +43,8 @@ MISTAKES = [
     ("trace explain nowhere --seq 1", 2, "nowhere"),
     ("trace check nowhere", 2, "nowhere"),
     ("trace convert nowhere t", 2, "nowhere"),
+    ("audit t --engine local", 2, "--engine is now --backend NAME; expected one of spark, spark-checker, "),
+    ("audit t --kernel sql", 2, "--kernel is now --backend NAME; expected one of spark, spark-checker, "),
 ]
 
 
@@ -89,7 +91,7 @@ def test_a_mistake_ends_the_process_with_its_code(tmp_path: Path) -> None:
 
 def test_an_empty_folder_is_nothing_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str], nowhere: None) -> None:
     (tmp_path / "trace").mkdir()
-    code, out, _ = run(capsys, "audit", "trace", "--engine", "local", "--json")
+    code, out, _ = run(capsys, "audit", "trace", "--backend", "local", "--json")
     assert code == 2
     assert set(json.loads(out)["rules"].values()) == {"nothing-checked"}
 
@@ -100,7 +102,7 @@ def test_an_audit_says_how_many_violations_it_found(tmp_path: Path, capsys: pyte
         if is_violated:
             plant.seed_violation(plant.wrong_sum, rows, 1)
         trace = plant.write(tmp_path / f"trace-{is_violated}", rows)
-        options = ("--engine", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
+        options = ("--backend", "local", "--rules", "R-STATE-1", "--out", str(tmp_path / "out"))
         code, out, _ = run(capsys, "audit", str(trace), *options)
         assert (code, ending in out) == (int(is_violated), True), out
 

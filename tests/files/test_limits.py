@@ -209,8 +209,8 @@ def _folder(part_of: Callable[[Path, pa.Table], object]) -> Path:
         "trace check t",
         "trace convert t t.jsonl",
         "trace simulate t",
-        "audit t --engine replay",
-        "audit t --engine local --rules R-STATE-1",
+        "audit t --backend replay",
+        "audit t --backend local --rules R-STATE-1",
     ],
 )
 def test_three_gigabytes_in_one_megabyte_are_read_in_bounded_memory_or_refused(
@@ -238,7 +238,7 @@ def test_a_trace_of_settings_alone_is_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("entrycache_spark.survey.MAX_CONFIGS", 100)
     part = _folder(lambda part, table: pq.write_table(_settings(table, range(101)), part))
-    end = ended(["audit", "t", "--engine", "local", "--rules", "R-STATE-1"])
+    end = ended(["audit", "t", "--backend", "local", "--rules", "R-STATE-1"])
     assert (wrong(end, part.parent.parent), end.code) == ("", 2)
     assert "more than 100 events are CONFIG" in end.err
 
@@ -246,7 +246,7 @@ def test_a_trace_of_settings_alone_is_refused(tmp_path: Path, monkeypatch: pytes
 def test_settings_far_apart_take_no_more_than_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _folder(lambda part, table: pq.write_table(_settings(table, [*range(9), 2**53 - 1]), part))
-    end = ended(["audit", "t", "--engine", "local", "--rules", "R-STATE-1", "--json"])
+    end = ended(["audit", "t", "--backend", "local", "--rules", "R-STATE-1", "--json"])
     assert (end.code, json.loads(end.out)["rules"]) == (2, {"R-STATE-1": "nothing-checked"})
     assert end.cpu_seconds < CPU_SECONDS_MOST
 
@@ -261,7 +261,7 @@ def test_of_many_violations_the_first_are_reported_and_the_others_counted(
     verdicts, rows_reported = {}, {}
     for most in (100_000, 0):
         monkeypatch.setattr("entrycache_spark.plan.MAX_REPORTED", most)
-        end = ended(["audit", str(tmp_path / "wrong"), "--engine", "local", "--out", str(tmp_path / "out"), "--json"])
+        end = ended(["audit", str(tmp_path / "wrong"), "--backend", "local", "--out", str(tmp_path / "out"), "--json"])
         verdicts[most] = json.loads(end.out)["rules"]
         rows_reported[most] = pq.read_metadata(tmp_path / "out/violations.parquet").num_rows
     broken = {rule for rule, verdict in verdicts[100_000].items() if verdict == "violates"}
@@ -279,7 +279,7 @@ BOMBS: Final = {
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize(
-    "argv", [("trace", "inspect", "t"), ("audit", "t", "--engine", "local"), ("audit", "t", "--engine", "replay")],
+    "argv", [("trace", "inspect", "t"), ("audit", "t", "--backend", "local"), ("audit", "t", "--backend", "replay")],
     ids=" ".join,
 )  # fmt: skip
 def test_a_small_part_that_would_become_large_is_refused(

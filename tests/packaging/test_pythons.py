@@ -26,7 +26,7 @@ LINES = (
     ("entrycache conform expire-at-the-cutoff --level queue --junit found.xml --html found.html", 1),
     ("entrycache vectors consume small fast", 0),
     ("entrycache trace generate tail-fanout --events 2000 --out trace", 0),
-    ("entrycache audit trace --engine local", 0),
+    ("entrycache audit trace --backend local", 0),
 )
 """The first commands of a user, with their exit codes."""
 

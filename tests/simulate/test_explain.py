@@ -95,7 +95,7 @@ def test_an_event_that_an_audit_names_is_explained(
     monkeypatch.chdir(tmp_path)
     seq = next(row["seq"] for row in iterate_rows(list_parts(trace)) if row["op"] == "EVICT" and row["seq"] > 300)
     alter(trace, tmp_path / "lies", "bytes_after", seq)
-    code, out, _ = run(capsys, "audit", "lies", "--engine", "replay", "--json")
+    code, out, _ = run(capsys, "audit", "lies", "--backend", "replay", "--json")
     assert code == 1
     rows = pq.read_table("entrycache-audit/violations.parquet").to_pylist()
     violation = min(rows, key=lambda row: row["seq"])

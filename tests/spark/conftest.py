@@ -36,7 +36,7 @@ WITHOUT_SPARK: Final[Mapping[str, Evaluator]] = {
 def evaluators(spark_session: object) -> dict[str, Evaluator]:
     return {
         "spark": lambda path: audit_folder(path, "spark"),
-        "spark sql": lambda path: audit_folder(path, "spark", spark_method="sql"),
+        "spark sql": lambda path: audit_folder(path, "sql"),
         **WITHOUT_SPARK,
     }
 

@@ -105,7 +105,7 @@ def test_a_frame_is_judged_like_its_folder_and_its_session_stays(
     frame = spark_session.read.option("basePath", str(folder)).parquet(f"{folder}/broker=*")
     for shuffled in (frame, frame.repartition(7).withColumnRenamed("seq", "SEQ").withColumnRenamed("SEQ", "seq")):
         assert read_findings(collect_rows(audit(shuffled, Metadata()))) == wanted
-    assert audit_folder(folder, "spark", spark_method="sql", rules=["R-STATE-1"]).violations
+    assert audit_folder(folder, "sql", rules=["R-STATE-1"]).violations
     assert settings(spark_session) == before
     assert spark_session.table("trace").count() == 3
     assert [view.name for view in spark_session.catalog.listTables()] == ["trace"]

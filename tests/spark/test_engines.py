@@ -74,14 +74,13 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
 @pytest.fixture
 def backends(request: pytest.FixtureRequest, engines: Mapping[str, Evaluator]) -> tuple[str, ...]:
     """Return the tested backends."""
-    return ("local", "replay", "spark", "spark sql") if "spark" in engines else ("local", "replay")
+    return ("local", "replay", "spark", "sql") if "spark" in engines else ("local", "replay")
 
 
 def audit_with(trace: Path, backend: str) -> Any:
     """Return the answer of a backend: verdicts and places of violations, or the reason of a refusal."""
     try:
-        name, _, spark_method = backend.partition(" ")
-        result = audit_folder(trace, name, rules=RULES, spark_method=spark_method or None)
+        result = audit_folder(trace, backend, rules=RULES)
     except UsageError as error:
         return str(error)
     verdicts = {rule: verdict.value for rule, verdict in result.rules.items()}

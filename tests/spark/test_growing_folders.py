@@ -123,7 +123,7 @@ main()
 @pytest.mark.long
 def test_a_killed_process_leaves_a_state_to_continue_from(brokers: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    arguments = ["audit", str(brokers), "--engine", "local", "--new-only", "--json", "--out", str(out)]
+    arguments = ["audit", str(brokers), "--backend", "local", "--new-only", "--json", "--out", str(out)]
     run = subprocess.Popen([sys.executable, "-c", SMALL_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
     while not count_stored(out) and run.poll() is None:
         time.sleep(0.001)
@@ -229,7 +229,7 @@ def test_broken_reported_violations_are_refused(brokers: Path, tmp_path: Path) -
 
 
 def test_the_command(brokers: Path, tmp_path: Path) -> None:
-    arguments = ["audit", str(brokers), "--engine", "local", "--new-only", "--out", str(tmp_path / "out")]
+    arguments = ["audit", str(brokers), "--backend", "local", "--new-only", "--out", str(tmp_path / "out")]
     first = CliRunner().invoke(main, arguments)
     assert first.exit_code == 1 and "4 of 4 brokers judged anew" in first.stdout
     again = CliRunner().invoke(main, [*arguments, "--json"])

@@ -58,14 +58,14 @@ def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row
 def test_a_broker_with_gaps_does_not_hide_that_others_conform(tmp_path: Path, honest: list[plant.Row]) -> None:
     rows = [row for name in "abc" for row in plant.renamed(honest, name)[: -1 if name == "b" else None]]
     trace, out = plant.write(tmp_path / "trace", rows), ("--out", str(tmp_path / "out"))
-    done = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", *out])
+    done = CliRunner().invoke(cli.audit, [str(trace), "--backend", "local", *out])
     lone = audit_folder(plant.write(tmp_path / "lone", plant.renamed(honest, "a")), "local", out=tmp_path / "out")
     keep = sum(verdict is Verdict.CONFORMS for verdict in lone.rules.values())
     assert keep > 20
     assert f"2 of 3 brokers leave no rule open (a, c): {keep} rules conform there, 0 are violated" in done.stdout
     assert (
         "leave no rule open"
-        not in CliRunner().invoke(cli.audit, [str(tmp_path / "lone"), "--engine", "local", *out]).stdout
+        not in CliRunner().invoke(cli.audit, [str(tmp_path / "lone"), "--backend", "local", *out]).stdout
     )
 
 
@@ -76,7 +76,7 @@ def test_strict_fails_if_a_broker_is_undecided(
 
     def strict(name: str, rows: list[plant.Row], *more: str) -> tuple[int, str]:
         trace = str(plant.write(tmp_path / name, rows))
-        argv = [trace, "--engine", "local", "--out", str(tmp_path / "out" / name), *more]
+        argv = [trace, "--backend", "local", "--out", str(tmp_path / "out" / name), *more]
         code, _, said = run(capsys, "audit", *argv)
         return code, said
 
@@ -291,7 +291,7 @@ def test_the_command_answers_in_json(tmp_path: Path, honest: list[plant.Row]) ->
     rows = plant.renamed(honest, "b")
     rule, seq = plant.stale_head(rows, random.Random(1))
     trace = plant.write(tmp_path / "trace", rows)
-    arguments = [str(trace), "--engine", "local", "--out", str(tmp_path / "out"), "--json"]
+    arguments = [str(trace), "--backend", "local", "--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(cli.audit, arguments)
     assert done.exit_code == 1, done.output
     answer = json.loads(done.stdout)
@@ -302,5 +302,5 @@ def test_the_command_answers_in_json(tmp_path: Path, honest: list[plant.Row]) ->
     assert {row["rule"] for row in stored} == {name for name, said in answer["rules"].items() if said == "violates"}
     (row,) = (row for row in stored if row["rule"] == rule)
     assert (row["broker"], row["seq"], row["life"], row["seqs"][-1]) == ("b", seq, None, seq)
-    inside = CliRunner().invoke(cli.audit, [str(trace), "--engine", "local", "--out", str(trace / "x")])
+    inside = CliRunner().invoke(cli.audit, [str(trace), "--backend", "local", "--out", str(trace / "x")])
     assert isinstance(inside.exception, UsageError)

@@ -93,14 +93,13 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> N
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
-@pytest.mark.parametrize("backend", ["local", pytest.param("spark", marks=pytest.mark.long)])
+@pytest.mark.parametrize("backend", ["local", pytest.param("sql", marks=pytest.mark.long)])
 def test_a_wrong_size_in_an_honest_trace_is_named(tmp_path: Path, backend: str, spark_session: object) -> None:
     rows = plant.honest(tmp_path / "honest", 3_000, 4, preset=PRESET)["thread-0"]
-    spark_method = "sql" if backend == "spark" else None
-    result = audit_folder(tmp_path / "honest", backend, spark_method=spark_method)
+    result = audit_folder(tmp_path / "honest", backend)
     assert set(result.rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
     hit = next(row for row in rows if row["op"] == "HIT")
     hit["size_bytes"] += 1
     trace = plant.write(tmp_path / "wrong", rows, system=STREAMS)
-    wrong = audit_folder(trace, backend, spark_method=spark_method)
+    wrong = audit_folder(trace, backend)
     assert [(row.rule, row.seq) for row in wrong.violations] == [("K-SIZE-1", hit["seq"])]

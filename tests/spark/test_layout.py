@@ -58,9 +58,9 @@ def test_duckdb_and_replay_ignore_files_orders_and_threads(tmp_path: Path, viola
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("spark_method", SPARK_METHODS)
+@pytest.mark.parametrize("backend", SPARK_METHODS)
 def test_spark_ignores_files_orders_and_partitions(
-    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, spark_method: str
+    tmp_path: Path, violating: Path, spark_session: object, monkeypatch: pytest.MonkeyPatch, backend: str
 ) -> None:
     from entrycache_spark import spark_backend, tasks
 
@@ -68,16 +68,13 @@ def test_spark_ignores_files_orders_and_partitions(
     rules = ["R-EVICT-8", "R-STATE-1"]
     wanted = audit_folder(violating, "local", rules=rules)
     assert len(wanted.violations) >= 2
-    result = audit_folder(violating, "spark", rules=rules, spark_method=spark_method)
+    result = audit_folder(violating, backend, rules=rules)
     assert result == wanted
     # One or two partitions before, one for a thousand rows now.
     monkeypatch.setattr(spark_backend, "ROWS_PER_SHUFFLE_TASK", 1_000)
     monkeypatch.setattr(tasks, "ROWS_PER_TASK", 1_000)
     monkeypatch.setattr(tasks.rule_files, "MAX_KEPT_ROWS", 0)
-    assert (
-        audit_folder(split(violating, tmp_path / "split", 3, 3), "spark", rules=rules, spark_method=spark_method)
-        == result
-    )
+    assert audit_folder(split(violating, tmp_path / "split", 3, 3), backend, rules=rules) == result
 
 
 @pytest.mark.parametrize(
@@ -94,7 +91,7 @@ def test_a_missing_library_is_one_line(
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("spark_backend", "tasks", "duckdb_backend"):
         monkeypatch.delitem(sys.modules, f"entrycache_spark.{name}", raising=False)
-    arguments = [str(violating), "--engine", backend, "--out", str(tmp_path / "out"), "--json"]
+    arguments = [str(violating), "--backend", backend, "--out", str(tmp_path / "out"), "--json"]
     done = CliRunner().invoke(cli.audit, arguments)
     if module is None:
         assert done.exit_code == 1

@@ -113,8 +113,8 @@ def test_a_folder_without_a_trace_is_refused(spark_session: SparkSession, dated:
 
 def test_the_command_reports_what_it_cannot_do(folder: Path, dated: Path) -> None:
     for arguments, said in (
-        ((dated.as_uri(), "--engine", "local"), "--backend local reads folders of this machine"),
-        ((dated.as_uri(), "--kernel", "sql"), "--backend sql reads folders of this machine"),
+        ((dated.as_uri(), "--backend", "local"), "--backend local reads folders of this machine"),
+        ((dated.as_uri(), "--backend", "sql"), "--backend sql reads folders of this machine"),
         ((str(folder), "--metadata", str(folder / METADATA_NAME)), "--metadata is for a trace that Spark finds"),
     ):
         done = CliRunner().invoke(main, ["audit", *arguments])

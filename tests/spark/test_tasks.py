@@ -108,7 +108,6 @@ def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], m
     assert result == audits.audit_folder(trace, "local")
     assert result.evaluator == "Spark SQL (backend local needs duckdb)"
     with pytest.raises(MissingPrerequisite, match="duckdb in tasks of Spark: backend local needs duckdb"):
-        audits.audit_folder(trace, "spark", spark_method="duckdb")
-    for backend, name in (("local", "sql"), ("spark", "numba")):
-        with pytest.raises(UsageError, match=f"backend {backend} cannot evaluate with '{name}'"):
-            audits.audit_folder(trace, backend, spark_method=name)
+        audits.audit_folder(trace, "spark-duckdb")
+    with pytest.raises(UsageError, match="backend 'numba' is not known; there are spark, spark-checker, "):
+        audits.audit_folder(trace, "numba")

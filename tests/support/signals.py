@@ -71,9 +71,9 @@ COMMANDS: Final[dict[str, str]] = {
     "policies": "policies --preset catch-up",
     "explain": "trace explain trace --seq 900",
     "simulate": "trace simulate trace --config '{}'",
-    "local": "audit trace --engine local --out out",
-    "rows": "audit trace --engine replay --out out",
-    "spark": "audit trace --engine spark --out out",
+    "local": "audit trace --backend local --out out",
+    "rows": "audit trace --backend replay --out out",
+    "spark": "audit trace --backend spark --out out",
     "tour": "TOUR",
 }
 

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from entrycache_spark.common.results import AuditResult
 
 DEFAULT_OUT = Path("entrycache-audit")
-BACKENDS = ("spark", "local", "sql", "replay")
+BACKENDS = ("spark", "spark-checker", "spark-duckdb", "sql", "local", "replay")
+ONE_OPTION = "is now --backend NAME; expected one of " + ", ".join(BACKENDS)
+
+
+def _refuse_former_option(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Name the option that replaces `--engine` and `--kernel`."""
+    if value is not None:
+        raise UsageError(f"{option.opts[0]} {ONE_OPTION}")
 
 
 @click.command("audit")
@@ -32,16 +39,14 @@ BACKENDS = ("spark", "local", "sql", "replay")
 @click.option(
     "--backend",
     type=click.Choice(BACKENDS),
-    help="The backend: Spark (default), DuckDB on this machine (local), Spark's SQL (sql), or the reference (replay).",
+    default="spark",
+    show_default=True,
+    help="The backend: Spark, with what its tasks have (spark), the single-pass checker or DuckDB in its tasks, or its "
+    "SQL (sql); DuckDB on this machine (local); or the reference (replay).",
 )
-@click.option("--engine", "former_engine", type=click.Choice(["spark", "local", "replay"]), hidden=True)
+@click.option("--engine", hidden=True, expose_value=False, callback=_refuse_former_option)
+@click.option("--kernel", hidden=True, expose_value=False, callback=_refuse_former_option)
 @click.option("--master", default="local[*]", show_default=True, help="The Spark master.")
-@click.option(
-    "--kernel",
-    "former_kernel",
-    type=click.Choice(["fold", "duckdb", "sql"]),
-    hidden=True,
-)
 @click.option("--rules", multiple=True, help="Rule ids, separated by commas (default: all).")
 @click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True)
 @click.option(
@@ -75,10 +80,8 @@ def audit(
     context: click.Context,
     /,
     where: str,
-    backend: str | None,
-    former_engine: str | None,
+    backend: str,
     master: str,
-    former_kernel: str | None,
     rules: tuple[str, ...],
     out: Path,
     live_slots: int,
@@ -106,12 +109,11 @@ def audit(
     from entrycache_spark.folders import VIOLATIONS_NAME, audit_new_brokers
     from entrycache_spark.folders import audit_folder as run_audit
 
-    audit_backend, spark_method = _chosen_backend(backend, former_engine, former_kernel)
     given = options.given_settings(kwargs)
     if given is not None:
         _require_settings(given, Path(where))
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
-    read_by_spark = _for_spark(where, audit_backend, spark_method, metadata)
+    read_by_spark = _for_spark(where, backend, metadata)
     if read_by_spark is not None and new_only:
         raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
     try:
@@ -122,20 +124,19 @@ def audit(
                 judge = audit_new_brokers if new_only else run_audit
                 result = judge(
                     Path(where),
-                    audit_backend,
+                    backend,
                     master,
                     ids,
                     out,
-                    spark_method=spark_method,
                     max_live_slots=live_slots,
                     progress=say,
                 )
     except Interrupted as stopped:
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
-        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, audit_backend), as_json_, None)
+        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, backend), as_json_, None)
         raise
     written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
-    provenance = audit_provenance(where, metadata, audit_backend)
+    provenance = audit_provenance(where, metadata, backend)
     print_audit(result, written, provenance, as_json_, None if read_by_spark else Path(where))
     if junit is not None or html is not None:
         rows = (
@@ -153,21 +154,6 @@ def audit(
     context.exit(result.exit_code)
 
 
-def _chosen_backend(
-    backend: str | None, former_engine: str | None, former_kernel: str | None
-) -> tuple[str, str | None]:
-    """Return the backend and, for Spark, how it evaluates the rules; `--engine` and `--kernel` are former option names.
-
-    Raises:
-        UsageError: --backend is given together with a former name.
-    """
-    if backend is None:
-        return former_engine or "spark", former_kernel
-    if former_engine is not None or former_kernel is not None:
-        raise UsageError("--backend replaces --engine and --kernel; give one of them")
-    return ("spark", "sql") if backend == "sql" else (backend, None)
-
-
 def _require_settings(given: options.GivenSettings, where: Path) -> None:
     """Refuse a trace that was not recorded with the given settings."""
     from entrycache_simulate.configs import require_settings
@@ -175,9 +161,7 @@ def _require_settings(given: options.GivenSettings, where: Path) -> None:
     require_settings(where, given.config, given.system, given.source)
 
 
-def _for_spark(
-    where: str, backend: str, spark_method: str | None, metadata: Path | None
-) -> Callable[..., AuditResult] | None:
+def _for_spark(where: str, backend: str, metadata: Path | None) -> Callable[..., AuditResult] | None:
     """Return the function that audits a trace which only Spark finds; return None for a folder of this machine."""
     from entrycache_trace.files import is_spark_location
 
@@ -185,9 +169,8 @@ def _for_spark(
         if metadata is not None:
             raise UsageError(f"--metadata is for a trace that Spark finds; {where} is a folder, which has its own")
         return None
-    if backend != "spark" or spark_method == "sql":
-        chosen = f"--backend {backend if backend != 'spark' else 'sql'}"
-        raise UsageError(f"{where}: {chosen} reads folders of this machine; expected --backend spark")
+    if backend != "spark":
+        raise UsageError(f"{where}: --backend {backend} reads folders of this machine; expected --backend spark")
     from entrycache_spark.locations import audit_location
 
     return audit_location

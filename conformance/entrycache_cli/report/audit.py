@@ -149,8 +149,10 @@ def audit_provenance(where: str, metadata: Path | None, backend: str) -> dict[st
         of = {"subject": traced.source, "system": traced.system}
     except UsageError:
         of = {}
-    versions = content.tool_versions_with("duckdb", "pyarrow", *(["pyspark"] if backend == "spark" else []))
-    return {**of, "trace": where, "engine": backend, "versions": versions}
+    on_spark = backend not in ("local", "replay")
+    versions = content.tool_versions_with("duckdb", "pyarrow", *(["pyspark"] if on_spark else []))
+    names = {"backend": backend, "engine": "spark" if on_spark else backend}
+    return {**of, "trace": where, **names, "versions": versions}
 
 
 def rows_table(trace: Path, violation: Violation) -> Table:

@@ -151,7 +151,7 @@ CASE_COLUMNS = 7
 """The number of columns of a case's table; the last ones show the state."""
 
 
-PROVENANCE_KEYS: Final = ("system", "source", "trace", "seed", "profile", "engine", "seconds")
+PROVENANCE_KEYS: Final = ("system", "source", "trace", "seed", "profile", "backend", "engine", "seconds")
 """Keys of a result that describe how it was made, in the order of reports."""
 
 
@@ -164,7 +164,8 @@ class Provenance(NamedTuple):
 
 def read_provenance(result: Mapping[str, Any]) -> Provenance:
     """Return how a result was made, as far as it says so."""
-    keys = {name: str(result[name]) for name in PROVENANCE_KEYS if type(result.get(name)) in (str, int, float)}
+    names = (name for name in PROVENANCE_KEYS if name != "engine" or "backend" not in result)  # of an audit one value
+    keys = {name: str(result[name]) for name in names if type(result.get(name)) in (str, int, float)}
     return Provenance(keys, result.get("versions", {}))
 
 

@@ -135,7 +135,7 @@ WITHOUT_ROWS: Final = "brokers_without_rows"
 
 
 def _audit_lines(result: dict[str, Any]) -> list[Line]:
-    name = f"audit, {result.get('engine', 'spark')}"
+    name = f"audit, {result.get('backend', result.get('engine', 'spark'))}"
     empty = [Line(name, f"broker {each}", "nothing-checked", "no rows") for each in result.get(WITHOUT_ROWS, ())]
     return [*(Line(name, rule, verdict, "") for rule, verdict in result["rules"].items()), *empty]
 
@@ -271,7 +271,8 @@ def _summarize_audit(result: dict[str, Any]) -> Line:
     counts = Counter(line.verdict for line in lines)
     verdict = next((each for each in AUDIT_VERDICTS if counts[each]), UNCHECKED)
     broken = [line.part for line in lines if line.held is errors.Verdict.VIOLATES]
-    what = ", ".join(part for part in (f"audit {result.get('system', '')}".strip(), result.get("engine", "")) if part)
+    backend = result.get("backend", result.get("engine", ""))
+    what = ", ".join(part for part in (f"audit {result.get('system', '')}".strip(), backend) if part)
     return Line(what, "", verdict, ", ".join([*broken, _count_verdicts(counts)]))
 
 

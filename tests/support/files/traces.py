@@ -223,8 +223,8 @@ def looked_at(folder: Path, preset: str, chance: Random) -> Ended:
                 ["trace", "inspect", trace, "--json"],
                 ["trace", "convert", trace, f"{new}.jsonl"],
                 ["trace", "simulate", trace, "--no-retained"],
-                ["audit", trace, "--engine", "replay", "--out", new],
-                ["audit", trace, "--engine", "local", "--out", new, *rule_options],
+                ["audit", trace, "--backend", "replay", "--out", new],
+                ["audit", trace, "--backend", "local", "--out", new, *rule_options],
             )
         )
     )
