@@ -72,7 +72,7 @@ def run_windows(
         return unknown_values.withdraw_violations(
             findings.findings_for(decided),
             metadata,
-            lambda names: unknown_values.count_in_sql(backend, metadata.system, names),
+            unknown_values.RowsInSql(backend, metadata.system),
         )
 
     windows = Windows(backend, brokers, metadata)

@@ -34,6 +34,11 @@ MEANS_NOTHING: Final = {"expected_reads"}
 """Columns whose null is a value: the entry carries no count."""
 
 
+def without(rows: list[plant.Row], at: plant.Row, column: str) -> list[plant.Row]:
+    """Return the rows, of which one does not record a value."""
+    return [{**row, column: None} if row is at else row for row in rows]
+
+
 def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
     """Yield the trace of the same events by recorders that know less, each with its name."""
     chance = random.Random(5)
@@ -43,6 +48,10 @@ def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
             yield f"often-{name}", [{**row, name: None if chance.random() < 0.2 else row[name]} for row in rows]
     for op in sorted({row["op"] for row in rows}):
         yield f"without-{op}", [row for row in rows if row["op"] != op]
+    for op, name in sorted({(row["op"], name) for row in rows for name in row if row[name] is not None}):
+        if name not in KNOWN | MEANS_NOTHING:
+            (one,) = chance.sample([row for row in rows if row["op"] == op and row[name] is not None], 1)
+            yield f"once-{op}-{name}", without(rows, one, name)
 
 
 @pytest.mark.parametrize(
@@ -132,3 +141,38 @@ def test_a_withdrawn_violation_is_named_in_a_note(tmp_path: Path, backend: str) 
     assert Verdict.INCONCLUSIVE in set(result.rules.values())
     notes = [note for note in result.notes if "rows have no life, so" in note]
     assert notes and all(note.endswith("differences prove nothing") for note in notes)
+
+
+CHANGES: Final = {
+    "pulsar-pip430": ("R-COUNT-3", "REQUEUE", "expected_reads"),
+    "pulsar-legacy": ("L-READ-1", "HIT", "life"),
+    "pulsar-segmented": ("S-GET-1", "HIT", "life"),
+    "kafka-streams": ("K-GET-1", "HIT", "life"),
+}
+"""For each system a rule about one entry, and a value that violates it where it is changed."""
+
+
+def accused(trace: Path, backend: str, rule: str) -> list[int]:
+    return sorted(one.seq for one in BACKENDS[backend](trace).violations if one.rule == rule)
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+@pytest.mark.parametrize("system", PRESETS)
+def test_only_what_the_unknown_value_can_explain_is_withdrawn(tmp_path: Path, system: str, backend: str) -> None:
+    """A violation stands if the row without a value is later or about another entry; else it proves nothing."""
+    rule, op, column = CHANGES[system]
+    rows = next(iter(plant.honest(tmp_path / "honest", 1_500, 4, preset=PRESETS[system]).values()))
+    entry = ("cache", "key_hash" if system == "kafka-streams" else "entry_id", "ledger_id")
+    place = {row["seq"]: tuple(row[name] for name in entry) for row in rows}
+    wrong = [row for row in rows if row["op"] == op and row[column] is not None][20]
+    altered = [{**row, column: row[column] + 1_000} if row is wrong else row for row in rows]
+    begins = [row for row in altered if row["op"] in BEGINS_A_LIFE]
+    own = [row for row in begins if place[row["seq"]] == place[wrong["seq"]] and row["seq"] < wrong["seq"]][-1]
+    later = next(row for row in begins if row["seq"] > wrong["seq"])
+    other = next(row for row in begins if place[row["seq"]] != place[wrong["seq"]])
+    said = {
+        name: accused(plant.write(tmp_path / name, without(altered, row, "life"), system=system), backend, rule)
+        for name, row in (("later", later), ("other", other), ("own", own))
+    }
+    assert wrong["seq"] in said["later"] and wrong["seq"] in said["other"]
+    assert wrong["seq"] not in said["own"]

@@ -45,6 +45,12 @@ ZERO: Final = "=0"
 LAST_SNAPSHOT: Final = ("SNAPSHOT", "END")
 """The event that shows what is cached at the end."""
 
+POSITION: Final = frozenset({"cache", "ledger_id", "entry_id", "key_hash"})
+"""The columns that name an entry; a life has one entry."""
+
+KEYS: Final = POSITION | {"life", "seq", "call_id", "pass_id"}
+"""The columns that can separate rows from one another."""
+
 EventRow = Mapping[str, Any]
 
 

@@ -2,25 +2,43 @@
 
 The page of the trace format says which columns each event needs. Where a row lacks such a value, or where some rows of
 an op have a cause, an origin or a call and others lack it, a rule that reads the column cannot tell a wrong event from
-a badly recorded one. `withdraw_violations` makes such a rule inconclusive for the broker instead of violated.
+a badly recorded one. `withdraw_violations` makes such a rule inconclusive for the broker instead of violated, as far
+as such a row can explain the violations. `reach` says which rows can; a violation that no such row reaches stands.
+
+Some rows reach every violation of a broker: CONFIG and SNAPSHOT rows, because facts about the whole broker follow from
+them. If more than `MAX_ROWS` rows lack values, or more than `MAX_VIOLATIONS` violations are in question, all are
+withdrawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import AUDITED
 from entrycache_trace.files import Metadata
 
+if TYPE_CHECKING:
+    from entrycache_spark.common.reach import Reach
+
 _UNIFORM_COLUMNS: Final = ("cause", "origin", "call_id")
 """Columns that a recorder may leave out, but then of all rows of an op."""
 
+_UNIFORM_EVENTS: Final = frozenset({("READ_DONE", "life"), ("SNAPSHOT", "life")})
+"""Other values of which the same holds."""
+
+_WITHOUT_LIFE_SQL: Final = "(coalesce(cause = 'REJECTED', false) or (op = 'SNAPSHOT' and cache is null))"
+"""The rows about no entry, which have no life: of a rejected duplicate, and of a dead slot in a snapshot."""
+
 _RACED_EVENTS: Final = frozenset({("HIT", "life")})
 """Values that a recorder of several threads cannot know: the slot of the entry may be used again meanwhile."""
+
+_OF_BROKER: Final = frozenset({"CONFIG", "SNAPSHOT"})
+"""The rows from which facts about the whole broker follow."""
 
 _PLAIN: Final = ("seq",)
 """The column that every row has, whose count is the number of rows."""
@@ -36,6 +54,11 @@ def counted_columns(system: str) -> tuple[str, ...]:
     return (*_PLAIN, *sorted((needed | set(_UNIFORM_COLUMNS)) & present - {"seq"}))
 
 
+def known_columns(system: str) -> tuple[str, ...]:
+    """Return the columns of a system's traces that can separate rows, `seq` first."""
+    return ("seq", *sorted((rule_files.KEYS - {"seq"}) & set(AUDITED[system].columns)))
+
+
 def count_rows(rows: Iterable[Mapping[str, Any]], system: str, read: Sequence[str]) -> Counts:
     """Count the values of the rows of one broker, of which only some columns were read."""
     columns = [name for name in counted_columns(system) if name in read]
@@ -43,7 +66,7 @@ def count_rows(rows: Iterable[Mapping[str, Any]], system: str, read: Sequence[st
     for row in rows:
         own = counts.setdefault(row["op"], dict.fromkeys(columns, 0))
         for name in columns:
-            own[name] += row.get(name) is not None
+            own[name] += not _is_missing(row, name)
     return counts
 
 
@@ -51,7 +74,7 @@ def count_in_sql(backend: rule_files.SqlBackend, system: str, brokers: Sequence[
     """Count the values of these brokers by a query over the trace."""
     columns = counted_columns(system)
     backend.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
-    counted = ", ".join(f"count({name})" for name in columns)
+    counted = ", ".join(f"sum(case when {_missing_sql(name)} then 0 else 1 end)" for name in columns)
     counts: dict[str, dict[str, dict[str, int]]] = {}
     for broker, op, *present in backend.rows(
         f"select broker, op, {counted} from trace where broker in (select broker from suspects) group by broker, op"
@@ -60,9 +83,130 @@ def count_in_sql(backend: rule_files.SqlBackend, system: str, brokers: Sequence[
     return counts
 
 
-def find_unknown(counts: Counts, metadata: Metadata) -> dict[str, str]:
-    """Return the columns that some row lacks although it should have them, each with the rows in words."""
-    unknown: dict[str, str] = {}
+def _is_missing(row: Mapping[str, Any], name: str) -> bool:
+    """Return whether a row lacks a value that it could have."""
+    without_life = row["cause"] == "REJECTED" or (row["op"] == "SNAPSHOT" and row["cache"] is None)
+    return row.get(name) is None and not (name == "life" and without_life)
+
+
+def _missing_sql(name: str) -> str:
+    """Return the same condition in SQL."""
+    return f"{name} is null" + (f" and not {_WITHOUT_LIFE_SQL}" if name == "life" else "")
+
+
+class Lack(NamedTuple):
+    """The rows of an op that lack a value which they should have: the op, the column, and the rows in words."""
+
+    op: str
+    column: str
+    text: str
+
+
+class LackingRow(NamedTuple):
+    """A row without values that it should have: its place in the trace, and the names of these columns."""
+
+    place: Mapping[str, Any]
+    columns: frozenset[str]
+
+
+class SuspectRows(Protocol):
+    """The rows of brokers that have violations."""
+
+    def counts(self, brokers: Sequence[str]) -> Mapping[str, Counts]:
+        """Count the values of these brokers."""
+
+    def lacking(self, broker: str, lacks: Sequence[Lack]) -> list[LackingRow] | None:
+        """Return the rows of a broker that lack these values, or None if there are more than `MAX_ROWS`."""
+
+    def places(self, broker: str, seqs: Collection[int]) -> Mapping[int, Mapping[str, Any]]:
+        """Return the columns that can separate rows, for these rows of a broker."""
+
+
+MAX_ROWS: Final = 1_000
+"""The most rows without values that are compared with violations."""
+
+MAX_VIOLATIONS: Final = 10_000
+"""The most violations of a broker that are compared with such rows."""
+
+
+class RowsInSql(NamedTuple):
+    """The rows of a trace that SQL reads."""
+
+    backend: rule_files.SqlBackend
+    system: str
+
+    def counts(self, brokers: Sequence[str]) -> Mapping[str, Counts]:
+        """Count the values of these brokers."""
+        return count_in_sql(self.backend, self.system, brokers)
+
+    def lacking(self, broker: str, lacks: Sequence[Lack]) -> list[LackingRow] | None:
+        """Return the rows of a broker that lack these values, or None if there are too many."""
+        known = known_columns(self.system)
+        columns = sorted({lack.column for lack in lacks})
+        self.backend.table("suspects", {"broker": "string"}, [(broker,)])
+        where = " or ".join(f"(op = '{lack.op}' and {_missing_sql(lack.column)})" for lack in lacks)
+        selected = ", ".join(["op", *known, *(f"{_missing_sql(name)} as no_{name}" for name in columns)])
+        rows = self.backend.rows(
+            f"select {selected} from trace where broker in (select broker from suspects) and ({where}) "
+            f"limit {MAX_ROWS + 1}"
+        )
+        if len(rows) > MAX_ROWS:
+            return None
+        wanted = {(lack.op, lack.column) for lack in lacks}
+        return [
+            LackingRow(
+                dict(zip(("op", *known), row, strict=False)),
+                frozenset(
+                    name
+                    for name, lacks_it in zip(columns, row[1 + len(known) :], strict=True)
+                    if lacks_it and (row[0], name) in wanted
+                ),
+            )
+            for row in rows
+        ]
+
+    def places(self, broker: str, seqs: Collection[int]) -> Mapping[int, Mapping[str, Any]]:
+        """Return the columns that can separate rows, for these rows of a broker."""
+        known = known_columns(self.system)
+        columns = {"broker": "string", "at": "bigint"}
+        self.backend.table("accused", columns, [(broker, seq) for seq in sorted(seqs)])
+        rows = self.backend.rows(
+            f"select {', '.join(known)} from trace t join accused a on t.broker = a.broker and t.seq = a.at"
+        )
+        return {row[0]: dict(zip(known, row, strict=True)) for row in rows}
+
+
+class RowsInMemory:
+    """The rows of one broker that are in memory; a replay may complete them afterwards."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]], metadata: Metadata, read: Sequence[str]) -> None:
+        self._rows, self._system = rows, metadata.system
+        self._counts = count_rows(rows, metadata.system, read)
+        wanted: defaultdict[str, list[str]] = defaultdict(list)
+        for lack in find_unknown(self._counts, metadata):
+            wanted[lack.op].append(lack.column)
+        missing = ((row, frozenset(name for name in wanted[row["op"]] if _is_missing(row, name))) for row in rows)
+        self._lacking = [LackingRow({**self._place(row), "op": row["op"]}, names) for row, names in missing if names]
+
+    def _place(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: row[name] for name in known_columns(self._system)}
+
+    def counts(self, brokers: Sequence[str]) -> Mapping[str, Counts]:
+        """Count the values of this broker."""
+        return dict.fromkeys(brokers, self._counts)
+
+    def lacking(self, broker: str, lacks: Sequence[Lack]) -> list[LackingRow] | None:
+        """Return the rows that lack a value, or None if there are too many."""
+        return None if len(self._lacking) > MAX_ROWS else self._lacking
+
+    def places(self, broker: str, seqs: Collection[int]) -> Mapping[int, Mapping[str, Any]]:
+        """Return the columns that can separate rows, for these rows."""
+        return {row["seq"]: self._place(row) for row in self._rows if row["seq"] in seqs}
+
+
+def find_unknown(counts: Counts, metadata: Metadata) -> list[Lack]:
+    """Return the values that some rows lack although they should have them."""
+    unknown: list[Lack] = []
     for op, event in AUDITED[metadata.system].format.by_op.items():
         present = counts.get(op)
         if present is None:
@@ -72,8 +216,9 @@ def find_unknown(counts: Counts, metadata: Metadata) -> dict[str, str]:
         uniform = set() if metadata.many_threads else set(_UNIFORM_COLUMNS)
         for name, count in present.items():
             lacks = rows - count
-            if lacks and (name in needs or (name in uniform and count)):
-                unknown.setdefault(name, f"{lacks} of {rows} {op} rows have no {name}")
+            uniform_here = name in uniform or (not metadata.many_threads and (op, name) in _UNIFORM_EVENTS)
+            if lacks and (name in needs or (uniform_here and count)):
+                unknown.append(Lack(op, name, f"{lacks} of {rows} {op} rows have no {name}"))
     return unknown
 
 
@@ -108,30 +253,57 @@ def _texts(condition: rule_files.Condition) -> tuple[str, ...]:
     return (condition.fails, condition.seqs, condition.life, condition.sure)
 
 
-def withdraw_violations(
-    findings: results.Findings, metadata: Metadata, counts_of: Callable[[Sequence[str]], Mapping[str, Counts]]
-) -> results.Findings:
-    """Return the findings without the violations of rules that read a value which some row of the broker lacks.
-
-    `counts_of` counts the values of these brokers; it is asked only about brokers that have violations.
-    """
+def withdraw_violations(findings: results.Findings, metadata: Metadata, rows: SuspectRows) -> results.Findings:
+    """Return the findings without the violations that a row explains because it lacks a value that their rule reads."""
     accused = [broker for broker, own in findings.items() if any(finding.violations for finding in own.values())]
-    counts = counts_of(accused) if accused else {}
+    counts = rows.counts(accused) if accused else {}
     unknown = {broker: find_unknown(own, metadata) for broker, own in counts.items()}
     return {
-        broker: {
-            rule: _withdraw(rule, broker, finding, unknown.get(broker, {}), metadata.system)
-            for rule, finding in own.items()
-        }
+        broker: _withdraw_explained(broker, own, unknown[broker], metadata.system, rows) if unknown.get(broker) else own
         for broker, own in findings.items()
     }
 
 
-def _withdraw(
-    rule: str, broker: str, finding: results.RuleFinding, unknown: Mapping[str, str], system: str
-) -> results.RuleFinding:
-    reasons = [unknown[name] for name in sorted(unknown) if name in columns_of(rule, system)] if unknown else []
-    if not (reasons and finding.violations):
-        return finding
-    text = f"{rule}: broker {broker!r}: {'; '.join(reasons)}, so {len(finding.violations)} differences prove nothing"
-    return replace(finding, violations=(), undecided=(*finding.undecided, text))
+def _withdraw_explained(
+    broker: str, findings: Mapping[str, results.RuleFinding], lacks: Sequence[Lack], system: str, rows: SuspectRows
+) -> Mapping[str, results.RuleFinding]:
+    """Return the findings of one broker without the violations that rows without values explain."""
+    from entrycache_spark.common.reach import reach_of  # noqa: PLC0415 -- sqlglot is an extra
+
+    read = {rule: columns_of(rule, system) for rule, finding in findings.items() if finding.violations}
+    relevant = {rule: [lack for lack in lacks if lack.column in names] for rule, names in read.items()}
+    seqs = {one.seq for rule, own in relevant.items() if own for one in findings[rule].violations}
+    if not seqs:
+        return findings
+    explaining = rows.lacking(broker, lacks) if len(seqs) <= MAX_VIOLATIONS else None
+    places = {} if explaining is None else rows.places(broker, seqs)
+
+    def explains(rule: str, one: results.Violation) -> bool:
+        """Return whether some row without a value that the rule reads can explain a violation."""
+        if explaining is None or one.seq not in places:
+            return True
+        within = reach_of(rule, system)
+        suspects = (row.place for row in explaining if row.columns & read[rule])
+        return any(_reaches(place, within, one, places[one.seq]) for place in suspects)
+
+    def left(rule: str, finding: results.RuleFinding) -> results.RuleFinding:
+        kept = tuple(one for one in finding.violations if not explains(rule, one))
+        if len(kept) == len(finding.violations):
+            return finding
+        reasons = "; ".join(dict.fromkeys(lack.text for lack in sorted(relevant[rule], key=lambda lack: lack.column)))
+        number = len(finding.violations) - len(kept)
+        text = f"{rule}: broker {broker!r}: {reasons}, so {number} differences prove nothing"
+        return replace(finding, violations=kept, undecided=(*finding.undecided, text))
+
+    return {rule: left(rule, finding) if relevant.get(rule) else finding for rule, finding in findings.items()}
+
+
+def _reaches(place: Mapping[str, Any], within: Reach, violation: results.Violation, accused: Mapping[str, Any]) -> bool:
+    """Return whether a row can explain a violation, which stands at the row `accused`."""
+    if place["op"] in _OF_BROKER or place["seq"] in violation.seqs:
+        return True
+    if place["seq"] > violation.seq + within.later:
+        return False
+    return all(
+        place.get(name) is None or accused.get(name) is None or place[name] == accused[name] for name in within.key
+    )

@@ -186,7 +186,7 @@ def replay_brokers(
         progress(f"replaying broker {name}")
         rows = read_mappings([part for part in parts if part.broker == name], columns)
         _refuse_foreign_events(name, rows, metadata.system)
-        counts = unknown_values.count_rows(rows, metadata.system, columns)  # before a replay, which completes rows
+        suspects = unknown_values.RowsInMemory(rows, metadata, columns)  # before a replay, which completes rows
         played = play(name, rows)
         applicable = played.applicable
         checked.update(applicable.checked)
@@ -194,7 +194,7 @@ def replay_brokers(
             shared.append(f"broker {name!r}: {played.gave_up} at once; replay stops there")
             continue
         shared += played.missing
-        for rule, finding in _proved_findings(name, counts, played, metadata).items():
+        for rule, finding in _proved_findings(name, suspects, played, metadata).items():
             violations[rule] += finding.violations
             undecided[rule] += finding.undecided
         for rule in rules:
@@ -215,14 +215,14 @@ def replay_brokers(
 
 
 def _proved_findings(
-    name: str, counts: unknown_values.Counts, played: BrokerFindings, metadata: Metadata
+    name: str, suspects: unknown_values.RowsInMemory, played: BrokerFindings, metadata: Metadata
 ) -> Mapping[str, results.RuleFinding]:
     """Return the violations and open questions of a broker by rule, without violations that prove nothing."""
     own = {
         rule: results.RuleFinding(0, tuple(played.violations.get(rule, ())), tuple(played.undecided.get(rule, ())))
         for rule in {*played.violations, *played.undecided} - played.applicable.inapplicable
     }
-    return unknown_values.withdraw_violations({name: own}, metadata, lambda names: {name: counts})[name]
+    return unknown_values.withdraw_violations({name: own}, metadata, suspects)[name]
 
 
 def _refuse_foreign_events(broker: str, rows: Iterable[Row], name: str) -> None:
