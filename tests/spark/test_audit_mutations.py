@@ -54,3 +54,11 @@ def test_a_change_is_of_one_row() -> None:
     copy, seq = change_row(rows, Change("PUT", None, "size_bytes", "+1"), 1) or ([], 0)
     other = [(a, b) for a, b in zip(rows, copy, strict=True) if a != b]
     assert [(a["seq"], b["size_bytes"] - a["size_bytes"]) for a, b in other] == [(seq, 1)]
+
+
+def test_a_life_that_another_insert_shows_is_named_alike() -> None:
+    """A lookup is compared with the life that the INSERT before it shows, right or wrong."""
+    base = next(each for each in BASES if each.preset == "ring-copies")
+    change = Change("INSERT", "ADD", "life", "swapped")
+    ((_, detected),) = judge_changes(base, read_base(base), [change], SEED)
+    assert detected[:2] == (("S-INSERT-1",), ("S-GET-1",))

@@ -111,10 +111,11 @@ class LifeState:
 
 @dataclass
 class PositionState:
-    """The state of a position; `life`: its last INSERT."""
+    """The state of a position; `life`: its last INSERT, `shown_life`: the life that the INSERT shows."""
 
     is_in: bool = False
     life: int | None = None
+    shown_life: int | None = None
     changed_seq: int | None = None
 
 
@@ -283,7 +284,7 @@ class Mirror:
         if op == "INSERT":
             life_state.insert_row = row
             life_state.generation = self.turn_now if row["tail_no"] is None else row["tail_no"]
-            held.life = row["seq"]
+            held.life, held.shown_life = row["seq"], row["life"]
             bound = row["bound"]
             self.last = Last(row["seq"], _sum(bound, took), _sum(bound, shown_bytes))
         elif op == "EVICT":

@@ -102,13 +102,12 @@ class Entries:
     def _looked_up(self, now: Moment) -> None:
         row, op, held = now.row, now.row["op"], now.held
         if op in ("HIT", "MISS") and None not in place_of(row):
-            other = not held.is_in or differ(row["life"], held.life)
+            life = held.shown_life if row["cause"] == "GET" else held.life
+            other = not held.is_in or differ(row["life"], life)
             wrong = held.is_in if op == "MISS" else other
             rule = {"GET": "S-GET-1", "READ": "S-RANGE-2" if op == "HIT" else None}.get(row["cause"])
             if wrong and rule is not None:
-                self._report(
-                    rule, row, f"life {held.life}" if held.is_in else "nothing", [held.changed_seq, row["seq"]]
-                )
+                self._report(rule, row, f"life {life}" if held.is_in else "nothing", [held.changed_seq, row["seq"]])
         if op in LOOKUP_OPS and now.is_miswritten:
             self._report("S-GET-2", row, f"offsets of {now.manager_shown} bytes")
         before = now.before
