@@ -170,6 +170,16 @@ NOT_FOUND = (
     f"project entrycache:entrycache-pulsar-{VERSION}:jar:1: Could not find artifact "
     "org.apache.pulsar:managed-ledger:jar:4.2.3 in central (https://repo.maven.apache.org/maven2) -> [Help 1]"
 )
+NOT_FOUND_BEFORE = (
+    "[ERROR] Failed to execute goal on project entrycache-pulsar: Could not resolve dependencies for project "
+    "entrycache:entrycache-pulsar:jar:1: org.apache.pulsar:managed-ledger:jar:4.2.3 was not found in "
+    "https://repo.maven.apache.org/maven2 during a previous attempt. This failure was cached in the local repository"
+)
+OFFLINE = (
+    "[ERROR] Failed to execute goal on project entrycache-pulsar: Could not resolve dependencies for project "
+    "entrycache:entrycache-pulsar:jar:1: Cannot access central (https://repo.maven.apache.org/maven2) in offline mode "
+    "and the artifact org.apache.pulsar:managed-ledger:jar:4.2.3 has not been downloaded from it before."
+)
 
 
 @pytest.mark.parametrize(
@@ -184,10 +194,13 @@ NOT_FOUND = (
             {"mvn": "echo '[ERROR] the disk is full'; exit 1", "javac": "exit 0"},
             rf"^mvn could not build the driver of pulsar {re.escape(VERSION)}: the disk is full; see \S+\.log$",
         ),
-        (
-            {"mvn": f"echo '{NOT_FOUND}'; exit 1", "javac": "exit 0"},
-            rf"^org\.apache\.pulsar:managed-ledger:jar:4\.2\.3, which the driver of pulsar {re.escape(VERSION)} needs, "
-            r"could not be resolved; expected Maven Central or a filled local repository; see \S+\.log$",
+        *(
+            (
+                {"mvn": f"echo '{says}'; exit 1", "javac": "exit 0"},
+                rf"^org\.apache\.pulsar:managed-ledger:jar:4\.2\.3, which the driver of pulsar {re.escape(VERSION)} "
+                r"needs, could not be resolved; expected Maven Central or a filled local repository; see \S+\.log$",
+            )
+            for says in (NOT_FOUND, NOT_FOUND_BEFORE, OFFLINE)
         ),
     ],
 )

@@ -122,7 +122,11 @@ NO_SOURCES: Final = frozenset({".md", ".toml"})
 _DOES_NOT_COMPILE: Final = re.compile(r"\[ERROR\] .*?([\w$]+\.java:\[\d+,\d+\] .+)")
 """The line in which Maven reports the first error of javac, after a heading that says nothing."""
 
-_NOT_RESOLVED: Final = re.compile(r"(?:Could not (?:find|transfer) artifact|Failure to find) ([\w.:$-]+)")
+_NOT_RESOLVED: Final = re.compile(
+    r"(?:Could not (?:find|transfer) artifact|Failure to find|offline mode and the artifact) (?P<lacking>[\w.:$-]+)"
+    r"|(?P<missed>[\w.$-]+(?::[\w.$-]+){3,}) was not found in "
+)
+"""What Maven says of an artifact that it did not get: now, offline, or at an earlier try that it remembers."""
 
 
 class BuildPart(NamedTuple):
@@ -253,7 +257,9 @@ def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> 
     log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:
         error_lines = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
-        missing = next((match[1] for line in error_lines if (match := _NOT_RESOLVED.search(line))), None)
+        missing = next(
+            (match[match.lastgroup or 0] for line in error_lines if (match := _NOT_RESOLVED.search(line))), None
+        )
         if missing is not None:
             raise errors.MissingPrerequisite(
                 f"{missing}, which the {part.what} needs, could not be resolved; "
