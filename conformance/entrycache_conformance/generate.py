@@ -140,6 +140,10 @@ OMITTED_SETTINGS: Final = "omitted settings"
 """The workload of cases whose requests leave settings out, so that the subject's own defaults of them apply."""
 
 
+GREAT_CASES: Final = 6
+"""One case in so many that leave out the limit has entries of half the default, if they are given in full."""
+
+
 def omittable_settings(declaration: Declaration) -> tuple[str, ...]:
     """Return the settings that a request to the subject may leave out."""
     names = declaration.sent_keys - declaration.system.cases.unvaried if declaration.limits.defaults else ()
@@ -149,14 +153,17 @@ def omittable_settings(declaration: Declaration) -> tuple[str, ...]:
 def _omit_settings(draw: Draw, declaration: Declaration) -> tuple[Declaration, tuple[str, ...]]:
     """Return the declaration without one of its settings, or without all of them, and the names of these.
 
-    If the limit is left out, the sizes of entries aim at its default.
+    If the limit is left out, the sizes of entries aim at its default. If entries are given in full, as in
+    `kafka-streams`, that takes megabytes, so one case in `GREAT_CASES` does it.
     """
     names = omittable_settings(declaration)
     at = draw(0, len(names))
     omitted = names if at == len(names) else (names[at],)
     limit = getattr(declaration.base_config(), "max_size_bytes", 0) if "max_size_bytes" in omitted else 0
     has_sizes = any("size" in op.__slots__ for op in declaration.system.ops.values())
-    sizes = (int(limit * 0.98), limit, limit // 2) if limit and has_sizes else ()
+    sizes: tuple[int, ...] = (int(limit * 0.98), limit, limit // 2) if limit and has_sizes else ()
+    if limit and not has_sizes and draw(0, GREAT_CASES - 1) == GREAT_CASES - 1:
+        sizes = (limit // 2,)
     kept = declaration.sent_keys - {*omitted}
     return dataclasses.replace(declaration, config=kept, sizes=(*declaration.sizes, *sizes)), omitted
 

@@ -79,3 +79,14 @@ def test_the_steps_of_a_failure_stay_whole(capsys: pytest.CaptureFixture[str]) -
     out = capsys.readouterr().out
     assert {"older_than_nanos=0", "R-EXPIRE-1", '{"entries":', "a(1,0)"} <= words(out)
     assert len(out.splitlines()) < 10
+
+
+def test_a_long_text_of_a_case_is_cut_in_its_table(capsys: pytest.CaptureFixture[str]) -> None:
+    value = json.dumps("v" * 5_242_880)
+    row = ("0", f'put  key="x"  value={value}  topic="t"', "{}", "{}", "")
+    columns = ("step", "op", "expected", "got", "rule")
+    terminal.make_console().print(failure_table(CaseTable("K-EVICT-4 is broken", columns, (row,), "", 0)))
+    out = capsys.readouterr().out
+    assert len(out) < 2_000
+    assert "(5242880 characters)" in " ".join(re.sub("[┃│]", " ", out).split())
+    assert 'topic="t"' in out

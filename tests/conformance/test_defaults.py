@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import random
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -14,9 +15,9 @@ from entrycache import Refuse, Subject
 from entrycache_conformance import generate, levels
 from entrycache_conformance.judge import Coverage, judge_case
 from entrycache_conformance.resolve import PythonSubject
-from entrycache_conformance.search import find_failure
-from entrycache_conformance.systems import SYSTEMS
-from entrycache_protocol.case import case_from_json, case_to_json
+from entrycache_conformance.search import OMITTING_ONE_TO, find_failure, profile_case_count
+from entrycache_conformance.systems import SYSTEMS, reference
+from entrycache_protocol.case import Case, case_from_json, case_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import seeded_draw
@@ -137,7 +138,7 @@ def all_omitted(declaration: Declaration, level: str, count: int) -> Coverage:
         ),
         ("pulsar-legacy", "all", {"max_size_bytes", "watermark", "ttl_nanos", "eviction"}),
         ("pulsar-segmented", "all", {"max_size_bytes", "segments", "mode"}),
-        ("kafka-streams", "cache", {"reentry_budget"}),
+        ("kafka-streams", "cache", {"max_size_bytes", "reentry_budget"}),
     ],
 )
 def test_each_default_decides_some_runs(system: str, level: str, names: set[str]) -> None:
@@ -145,6 +146,52 @@ def test_each_default_decides_some_runs(system: str, level: str, names: set[str]
     decided = all_omitted(declaration, level, 180).defaults
     assert {name for name, count in decided.items() if count} >= names
     assert decided.keys() == set(generate.omittable_settings(declaration))
+
+
+class WrongDefault:
+    """The reference of a system with another default of one setting."""
+
+    def __init__(self, system: str, setting: str, value: Any) -> None:
+        self.inner = reference.reference_subject(SYSTEMS[system])
+        self.setting, self.value = setting, value
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def play(self, cases: Sequence[Case]) -> list[Any]:
+        return self.inner.play([self.misread(case) if self.setting in case.omitted else case for case in cases])
+
+    def misread(self, case: Case) -> Case:
+        return dataclasses.replace(case, config=dataclasses.replace(case.config, **{self.setting: self.value}))
+
+
+WRONG_DEFAULTS = [
+    ("pulsar-pip430", "range", "max_size_bytes", 67_108_864),
+    ("pulsar-pip430", "range", "max_requeues", 10),
+    ("pulsar-pip430", "queue", "ttl_nanos", 2_000_000_000),
+    ("pulsar-pip430", "queue", "extend_recently_accessed", False),
+    ("pulsar-pip430", "manager", "max_size_bytes", 268_435_456),
+    ("pulsar-pip430", "manager", "watermark", 0.45),
+    ("pulsar-pip430", "manager", "storage_entry_size", 200),
+    ("pulsar-legacy", "all", "max_size_bytes", 268_435_456),
+    ("pulsar-legacy", "all", "watermark", 0.45),
+    ("pulsar-legacy", "all", "ttl_nanos", 500_000_000),
+    ("pulsar-segmented", "all", "max_size_bytes", 67_108_864),
+    ("pulsar-segmented", "all", "segments", 4),
+    ("kafka-streams", "cache", "max_size_bytes", 20_971_520),
+    ("kafka-streams", "cache", "max_size_bytes", 5_242_880),
+    ("kafka-streams", "cache", "reentry_budget", 16),
+]
+
+
+@pytest.mark.parametrize(("system", "level", "setting", "value"), WRONG_DEFAULTS)
+def test_a_wrong_default_is_found_by_the_cases_of_profile_ci(system: str, level: str, setting: str, value: Any) -> None:
+    subject = WrongDefault(system, setting, value)
+    count = profile_case_count(levels.PROFILES["ci"].examples, OMITTING_ONE_TO)
+    menu = SYSTEMS[system].cases.menu(SYSTEMS[system].ops_up_to(level), level)
+    found = find_failure(subject, menu, count, 0, Coverage(), workload=generate.OMITTED_SETTINGS).failure
+    assert found is not None
+    assert setting in found.failing.case.omitted
 
 
 def test_a_level_below_the_minimum_names_the_default() -> None:

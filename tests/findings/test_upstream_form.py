@@ -50,7 +50,7 @@ def test_every_page_of_the_first_tiers_has_a_test_in_the_form() -> None:
 
 
 def release_of(page: Page, path: Path) -> Release:
-    """Return the release that fixes are made for or, without one that the test fails on, the newest that it fails on."""
+    """Return the release that fixes are made for or, if the test passes there, the newest on which it fails."""
     every = ((release_of_fixes(page),) if page.fixes else ()) + tuple(reversed(releases(page.system.family)))
     return next(release for release in every if page.fails(release, path.name))
 

@@ -4,6 +4,7 @@
 `failure_table` lays out the steps of a case or history to the width of the terminal, with the wrong cells in red.
 """
 
+import re
 from typing import Final, NamedTuple
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -108,6 +109,15 @@ NARROW_COLUMNS: Final = 110
 """The width below which the state before a step is omitted; it equals the state after the step above."""
 
 
+LONG_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.){200,})"')
+"""A quoted text that is too long for a table."""
+
+
+def _cut_long_texts(cell: str) -> str:
+    """Return a cell with the beginning and the length of each long text in it; the case file holds all of it."""
+    return LONG_TEXT.sub(lambda match: f'"{match[1][:40]}.." ({len(match[1])} characters)', cell)
+
+
 class _FittedTable(NamedTuple):
     """A table that is laid out when the width is known."""
 
@@ -131,5 +141,7 @@ def _lay_out(case_table: failure.Table, narrow: bool) -> Table:
         layout.add_column(case_table.columns[at], overflow="fold")
     for index, row in enumerate(case_table.rows):
         red = [index == case_table.bad and case_table.wrong in {None, at} for at in columns]
-        layout.add_row(*(Text(row[at], style="red" if bad else "") for at, bad in zip(columns, red, strict=True)))
+        layout.add_row(
+            *(Text(_cut_long_texts(row[at]), style="red" if bad else "") for at, bad in zip(columns, red, strict=True))
+        )
     return layout

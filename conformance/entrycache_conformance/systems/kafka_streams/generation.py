@@ -291,6 +291,10 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     return tuple(op for op in queries if type(op).name in menu)
 
 
+GREAT_STEPS: Final = 12
+"""The most steps of a case whose entries have megabytes."""
+
+
 SHORT_KEYS: Final = tuple(map(chr, (*range(ord("x"), 127), *range(33, ord("x")))))
 """Keys of one byte, those of the usual profile first."""
 
@@ -300,7 +304,7 @@ SMALLEST: Final = "and an entry with a key and a value of one byte is larger"
 
 def within_sizes(traits: WorkloadParameters, declaration: Declaration) -> WorkloadParameters:
     """Return the parameters with keys and values of the sizes that the subject takes, and values of its sizes."""
-    values = (*traits.values, *("v" * size for size in declaration.sizes))
+    values = (*traits.values, *("v" * size for size in declaration.sizes if size != NO_LIMIT // 2))
     size, most = declaration.limits.entry_size, declaration.limits.max_size
     if most < size_bytes("x", "1", "", ()):
         raise UsageError(f"limits.max_size is {most}, {SMALLEST}")
@@ -314,6 +318,19 @@ def within_sizes(traits: WorkloadParameters, declaration: Declaration) -> Worklo
     if length < 1:
         raise UsageError(f"limits.entry_size is {size}, {SMALLEST}")
     return traits._replace(keys=SHORT_KEYS[: len(traits.keys)], values=tuple(digit * length for digit in "1230"))
+
+
+def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], aim: Aim) -> list[Any]:
+    """Return two writes that together exceed the default limit, if it is left out and such sizes are asked for."""
+    half = NO_LIMIT // 2
+    limits = declaration.limits
+    is_asked = half in declaration.sizes and not declaration.varies("max_size_bytes") and limits.entry_size is None
+    if not is_asked or size_bytes("x", "v" * half, "", ()) > limits.max_size:
+        return []
+    keys = aim.traits.keys[:2]
+    if "put" in menu:
+        return [ops.Put(aim.namespaces[0], key, "v" * half, dirty=True) for key in keys]
+    return [ops.StorePut(aim.stores[0], key, "v" * half) for key in keys] if "store_put" in menu else []
 
 
 def takes_context(traits: WorkloadParameters, declaration: Declaration) -> bool:
@@ -345,11 +362,13 @@ def plan_case(
         limits.empty_prefix,
         takes_context(traits, declaration),
     )
+    aim.pending_ops = fill_to_the_default(declaration, menu, aim)
+    steps_max = GREAT_STEPS if aim.pending_ops else traits.steps_max
     make = only_answered(aim.op, config)
     return CasePlan(
         config,
         chosen,
-        traits.steps_max,
+        steps_max,
         USUAL_STEPS * traits.patience,
         make,
         partial(final_queries, menu),
