@@ -189,9 +189,9 @@ def test_a_wrong_default_is_found_by_the_cases_of_profile_ci(system: str, level:
     subject = WrongDefault(system, setting, value)
     count = profile_case_count(levels.PROFILES["ci"].examples, OMITTING_ONE_TO)
     menu = SYSTEMS[system].cases.menu(SYSTEMS[system].ops_up_to(level), level)
-    found = find_failure(subject, menu, count, 0, Coverage(), workload=generate.OMITTED_SETTINGS).failure
-    assert found is not None
-    assert setting in found.failing.case.omitted
+    failure = find_failure(subject, menu, count, 0, Coverage(), workload=generate.OMITTED_SETTINGS).failure
+    assert failure is not None
+    assert setting in failure.failing.case.omitted
 
 
 def test_a_level_below_the_minimum_names_the_default() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -148,6 +149,60 @@ def test_changed_classes_that_repair_a_finding_are_held_to_the_specification(own
     lifted = unpinned.lift_repaired(cast(child.Child, subject)).declaration
     assert lifted.variants == (Variants() if repaired else DEFECT)
     assert lifted.findings == subject.declaration.findings
+
+
+DELETED_KEY_SHOWN = {
+    "system": "kafka-streams",
+    "config": {"max_size_bytes": 46},
+    "steps": [
+        {"op": "store_put", "store": "s", "key": "x", "value": "1"},
+        {"op": "store_put", "store": "s", "key": "y", "value": "1"},
+        {"op": "store_flush", "store": "s"},
+        {"op": "store_put", "store": "s", "key": "y", "value": None},
+        {"op": "store_all", "store": "s"},
+    ],
+}
+"""The case of KAFKA-18326: `x` and `y` lie below, only the tombstone of `y` is cached, and `store_all` shows `y`."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", ["3.5.2", "3.9.0", "3.9.2"])
+def test_a_release_without_a_folder_gets_a_true_verdict(version: str, tmp_path: Path) -> None:
+    path = tmp_path / "case.json"
+    path.write_text(json.dumps(DELETED_KEY_SHOWN), "utf-8")
+    done = CliRunner().invoke(main, ["replay", str(path), f"kafka-streams:{version}"])
+    if done.exit_code == MissingPrerequisite.exit_code:
+        pytest.skip(done.stderr)
+    assert done.exit_code == (0 if version == "3.9.2" else 1), done.stderr
+    assert ("K-STORE-8 is broken at step 4" in done.stdout) is (version != "3.9.2")
+
+
+PULSAR_VERDICTS = {
+    "3.0.7": (3, "which managed-ledger-3.0.7.jar lacks"),
+    "3.3.5": (0, "runs with the driver of pulsar-legacy 3.3.6"),
+    "4.0.1": (0, "runs with the driver of pulsar-legacy 4.0.0; variants: single_lookup=object"),
+    "4.0.6": (0, "runs with the driver of pulsar-legacy 4.0.8; variants: none"),
+    "4.0.7": (0, "runs with the driver of pulsar-legacy 4.0.8; variants: none"),
+    "4.1.0": (4, "org.apache.pulsar:managed-ledger:jar:4.1.0, which the class path of pulsar:4.1.0 needs"),
+}
+"""The exit code of `smoke` on each further version of Pulsar that was asked for, and what its last line says."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", PULSAR_VERDICTS)
+def test_every_version_of_pulsar_gets_a_true_verdict_or_one_line(version: str) -> None:
+    if (missing := driver.missing_prerequisite(releases.require_release("pulsar:4.0.8"))) or not has_network():
+        pytest.skip(missing or "Maven Central does not answer")
+    code, ending = PULSAR_VERDICTS[version]
+    done = CliRunner().invoke(main, ["smoke", f"pulsar:{version}"])
+    assert (done.exit_code, ending in done.stderr.splitlines()[-1]) == (code, True), done.stderr
+
+
+def has_network() -> bool:
+    """Return whether a version that Maven serves can be had here."""
+    with contextlib.suppress(MissingPrerequisite):
+        return bool(unpinned.jar_under_test("pulsar:4.0.7"))
+    return False
 
 
 @pytest.mark.long

@@ -126,7 +126,7 @@ _NOT_RESOLVED: Final = re.compile(
     r"(?:Could not (?:find|transfer) artifact|Failure to find|offline mode and the artifact) (?P<lacking>[\w.:$-]+)"
     r"|(?P<missed>[\w.$-]+(?::[\w.$-]+){3,}) was not found in "
 )
-"""What Maven says of an artifact that it did not get: now, offline, or at an earlier try that it remembers."""
+"""The lines in which Maven names an artifact that it did not get: now, offline, or at an earlier try."""
 
 
 class BuildPart(NamedTuple):
