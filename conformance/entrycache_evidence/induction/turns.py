@@ -44,6 +44,9 @@ class AnyTuple(tuple[_T, ...]):
     length: Any = any_number("elements of the sequence")
     known: frozenset[str] = frozenset()
 
+    def __init__(self, elements: Iterable[_T] = ()) -> None:
+        """Take the elements. A class with an `__init__` of its own is data to a `Model`, which walks other tuples."""
+
     def __iter__(self) -> Iterator[_T]:
         if not _is_walked_by_for(sys._getframe(1)):
             raise Unknown("a loop walks a part of its sequence, or counts while it walks")

@@ -18,7 +18,7 @@ import z3
 
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, paths, raw
-from entrycache_evidence.induction.turns import Unknown, counting_replaced, forget_counts
+from entrycache_evidence.induction.turns import Unknown, any_tuple, counting_replaced, forget_counts
 from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import flush, ops, outcomes
@@ -273,7 +273,9 @@ LOOP_LEMMAS: Final = (
 # --- Calls of listeners
 
 CALLED, BUDGET = z3.Ints("called budget")
-STEPS: Final = (ops.Get("a", "x"), ops.Flush("a"), ops.Usage())
+STEPS: Final = any_tuple(
+    (ops.Get("a", "x"), ops.Flush("a"), ops.Usage()), "state steps config env after answers op before answer part"
+)
 _ANY: Final = Config(1000, reentry_budget=Term(BUDGET))  # type: ignore[arg-type]
 
 
@@ -318,7 +320,8 @@ def _calls(model: Model) -> list[tuple[Any, Call]]:
     def one() -> Call:
         performing = _AnyStep()
         env = flush.Environment(performing, model["stores.receive"])
-        after, answers = model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
+        term_model = build_term_model(model, counting_replaced("flush"))
+        after, answers = term_model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
         return Call(tuple(performing.steps_inside), after, answers)
 
     return paths(one)

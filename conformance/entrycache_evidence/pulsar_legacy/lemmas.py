@@ -15,13 +15,15 @@ from typing import Any, Final
 
 import z3
 
+from entrycache_evidence.induction.folds import Fold
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, raw
+from entrycache_evidence.induction.turns import any_tuple
 from entrycache_evidence.pulsar_legacy.runs import A, B, at
 from entrycache_faults.model import Model
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.pulsar_legacy import Config, ops
+from entrycache_reference.pulsar_legacy import Config, ops, passes
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.laws import LAWS
 from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
@@ -227,5 +229,43 @@ SHARE_LEMMAS: Final = (
     ),
 )
 
-LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS)
+# --- Loops over any number of entries
+
+PLACES: Final = tuple(at(number) for number in (2, 3, 5, 6))
+HELD: Final = State(9, {A: Cache({pos: Entry(10, 5, None) for pos in PLACES}, 40)}, 40)
+_LOOP: Final = "state name cutoff_nanos need_bytes chosen freed_bytes pos"
+
+
+def _choose(place: str, bound: int) -> Callable[[Model], Any]:
+    """Build a run of a loop that chooses positions, over any number of them."""
+
+    def run(model: Model) -> Any:
+        places = {"passes.positions_of": lambda state, name: any_tuple(PLACES, _LOOP)}
+        return build_term_model(model, {**model.replaced, **places})[place](HELD, A, bound)
+
+    return run
+
+
+def _choose_less(state: State, name: vocabulary.CacheName, bound: int) -> tuple[vocabulary.Position, ...]:
+    return passes.positions_of(state, name)[:-1]
+
+
+FOLD_LEMMAS: Final = tuple(
+    Fold(
+        rule,
+        f"what {about} takes, where all may leave",
+        place,
+        {},
+        _choose(place, bound),
+        PLACES,
+        LemmaFault("A pass spares the highest entry.", Model(FAULT.package, {place: _choose_less})),
+    ).lemma()
+    for rule, about, place, bound in (
+        (rules.Rule.L_EXPIRE_2, "a time pass", "passes.find_expired", 5),
+        (rules.Rule.L_EVICT_2, "a size pass", "passes.find_lowest", 40),
+    )
+)
+"""The lemmas about loops over positions."""
+
+LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *FOLD_LEMMAS)
 """All lemmas of the system."""

@@ -12,11 +12,13 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.induction.folds import Fold
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, merge_paths, raw
+from entrycache_evidence.induction.turns import any_tuple
 from entrycache_evidence.pulsar_segmented.bounded_models import BRANCH_VARIANTS, VARIANTS, A, B, at
 from entrycache_faults.model import Model
-from entrycache_reference.pulsar_segmented import Config, Mode, ops
+from entrycache_reference.pulsar_segmented import Config, Mode, lookup, ops
 from entrycache_reference.pulsar_segmented.laws import LAWS
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State
 from entrycache_reference.rules import Rule
@@ -149,5 +151,39 @@ SHARE_LEMMAS: Final = (
     _lemma(Rule.S_CONFIG_2, "any limit and any number of segments", _share),
 )
 
-LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS)
+# --- Lookups in any number of segments
+
+HELD: Final = tuple(Entry(Place(A, at(number)), 1, number, number) for number in (3, 4, 5, 6))
+_LOOP: Final = "state cache first last newest segment entry"
+SPREAD: Final = (HELD[1:], HELD[:1], HELD[2:3], ())
+"""The entries of a few of the segments, newest first; one of them is cached twice."""
+
+
+def _look_up(model: Model) -> Any:
+    segments = any_tuple((Segment(any_tuple(entries, _LOOP), 8) for entries in SPREAD), _LOOP)
+    ring = build_term_model(model, {**model.replaced, "lookup.newest_first": lambda state: segments})
+    return ring["lookup.find_in_any_segment"](State({}, 0, 8), A, at(3), at(6))
+
+
+def _look_up_less(state: State, cache: Any, first: Any, last: Any) -> tuple[Entry, ...]:
+    return lookup.find_in_any_segment(state, cache, first, last)[:-1]
+
+
+FOLD_LEMMAS: Final = (
+    Fold(
+        Rule.S_RANGE_1,
+        "what a range holds, in any number of segments, each with any number of entries",
+        "lookup.find_in_any_segment",
+        {},
+        _look_up,
+        HELD,
+        LemmaFault(
+            "A range leaves out its last entry.",
+            Model(FAULT_OF[Rule.S_RANGE_1].package, {"lookup.find_in_any_segment": _look_up_less}),
+        ),
+    ).lemma(),
+)
+"""The lemma about a lookup in a ring."""
+
+LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *FOLD_LEMMAS)
 """All lemmas of the system."""
