@@ -31,5 +31,6 @@ def prove_lemmas(lemmas: Sequence[Lemma] = LEMMAS) -> scheduler.Work[results.Res
         failures += problems
         if not problems:
             unit = "obligation" if count == 1 else "obligations"
-            evidence.append(results.Evidence(lemma.rule, "proved", f"{lemma.claim}; {count} {unit}", lemma.fault.note))
+            claim = f"{lemma.claim}; {count} {unit}"
+            evidence.append(results.Evidence(lemma.rule, "proved", claim, lemma.fault.note, lemma.covers))
     return evidence, failures

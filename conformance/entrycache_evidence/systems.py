@@ -95,7 +95,6 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         lemmas=(
             "entrycache_evidence.kafka_streams.size_lemmas",
             "entrycache_evidence.kafka_streams.loop_lemmas",
-            "entrycache_evidence.kafka_streams.fold_lemmas",
             "entrycache_evidence.kafka_streams.step_lemmas",
         ),
         second="entrycache_evidence.kafka_streams.tla_model",

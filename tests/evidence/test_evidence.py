@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import json
 import os
+import re
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
@@ -271,7 +272,7 @@ def test_the_page_of_evidence_is_generated_from_committed_results() -> None:
 
 def test_the_page_counts_and_names_rules_that_are_only_tested() -> None:
     lines = [
-        {"rule": "R-STATE-1", "grade": "proved", "bounds": "any queue; 9 obligations", "refuted_mutant": ""},
+        {"rule": "R-STATE-1", "grade": "proved", "bounds": "any queue; 9 obligations", "covers": "all sizes"},
         {"rule": "R-STATE-1", "grade": "exhausted", "bounds": "two: small; also: one (1 states); checked 3 times"},
         {"rule": "R-STATE-2", "grade": "exhausted", "bounds": "two: small; checked 7 times", "refuted_mutant": ""},
     ]
@@ -289,9 +290,29 @@ def test_the_page_counts_and_names_rules_that_are_only_tested() -> None:
     assert "caching switched off (to its end); every operation (to 4 steps);" in text
     assert f"{EVERY.name} (to" not in text
     assert "| pulsar-pip430 | two | small | An error. |" in text
-    assert "| proved | any queue; 9 obligations | R-STATE-1 |" in text
+    assert "| proved | all sizes | any queue; 9 obligations | R-STATE-1 |" in text
     assert "Of 4 changes 1 change nothing. Formal detectors detect 1 of the other 3 (33.3 %)" in text
     assert "committed answers detect 1 more. 1 changes pass everything." in text
+
+
+SHOWN_BY = {
+    "proved for all sizes": ("proved", "all sizes"),
+    "proved for states of a few shapes": ("proved", "any numbers, in states of these shapes"),
+    "exhausted": ("exhausted", ""),
+}
+"""The grade of a status of a theorem, and what the lemma covers."""
+
+
+def test_the_status_of_each_theorem_is_that_of_its_rules() -> None:
+    evidence = committed_evidence()["evidence"]
+    rows = re.findall(
+        r"^\| ([a-j]) \| .* \| (.*) \| (.*) \|$", (ROOT / "docs/explanation/theorems.md").read_text(), re.M
+    )
+    assert [letter for letter, _, _ in rows] == list("abcdefghij")
+    for letter, status, rules in rows:
+        assert any(words in status for words in SHOWN_BY), letter
+        graded = {(one["grade"], one.get("covers", "")) for one in evidence if one["rule"] in rules.split(", ")}
+        assert all(grade in graded for words, grade in SHOWN_BY.items() if words in status), letter
 
 
 def test_a_rule_is_proved_or_the_page_gives_the_reason() -> None:

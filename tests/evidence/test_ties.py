@@ -36,6 +36,7 @@ CLAIMS = (
     pass_loop.claim_termination,
     pass_loop.one_row_each,
     pass_loop.claims_follow,
+    pass_loop.oldest_leaves,
 )
 
 

@@ -75,10 +75,7 @@ def command(profile: str, systems: tuple[str, ...], as_json: bool) -> int:
 
 def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_json: bool) -> None:
     """Print the evidence, and the verdict that applies if there are no problems."""
-    evidence = [
-        {"rule": item.rule.value, "grade": item.grade, "bounds": item.bounds, "refuted_mutant": item.refuted_mutant}
-        for item in result.evidence
-    ]
+    evidence = [item.as_json() for item in result.evidence]
     if as_json:
         from entrycache_cli.report.content import tool_versions_with  # noqa: PLC0415 - for this form alone
 
@@ -99,10 +96,10 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         )
         return
     table = Table(title=f"evidence, profile {profile}", title_justify="left")
-    for column in ("rule", "grade", "bounds", "refutes"):
+    for column in ("rule", "grade", "covers", "bounds", "refutes"):
         table.add_column(column, overflow="fold")
     for line in evidence:
-        table.add_row(*(Text(str(line[key])) for key in ("rule", "grade", "bounds", "refuted_mutant")))
+        table.add_row(*(Text(line.get(key, "")) for key in ("rule", "grade", "covers", "bounds", "refuted_mutant")))
     make_console().print(table)
     if result.refinements:
         make_console().print(_refinements(result.refinements))

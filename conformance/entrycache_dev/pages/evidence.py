@@ -167,13 +167,13 @@ def _split_name(scope: str) -> tuple[str, str]:
 
 
 def _lemmas(evidence: Lines) -> str:
-    """Render the proved and confirmed claims, with their rules."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """Render the proved and confirmed claims: what they cover, and their rules."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for line in evidence:
         if line["grade"] in ("proved", "confirmed"):
-            groups.setdefault((line["grade"], line["bounds"]), []).append(line["rule"])
-    rows = [[grade, bounds, ", ".join(rules)] for (grade, bounds), rules in sorted(groups.items(), reverse=True)]
-    return _table(["grade", "claim", "shown for"], rows)
+            groups.setdefault((line["grade"], line.get("covers", ""), line["bounds"]), []).append(line["rule"])
+    rows = [[*claim, ", ".join(rules)] for claim, rules in sorted(groups.items(), reverse=True)]
+    return _table(["grade", "covers", "claim", "shown for"], rows)
 
 
 def _matrix(changes: Lines) -> str:

@@ -20,12 +20,21 @@ GRADES: Final = ("modelled", "confirmed", "exhausted", "proved")
 
 
 class Evidence(NamedTuple):
-    """A result about a rule: its bounds, and a seeded fault that the same check refutes."""
+    """A result about a rule: its bounds, and a seeded fault that the same check refutes.
+
+    `covers` says of which states a proof speaks, in a few words; it is empty for other grades.
+    """
 
     rule: Rule
     grade: str
     bounds: str
     refuted_mutant: str
+    covers: str = ""
+
+    def as_json(self) -> dict[str, str]:
+        """Return the result as the files and `prove --json` hold it."""
+        held = {**self._asdict(), "rule": self.rule.value}
+        return held if self.covers else {name: text for name, text in held.items() if name != "covers"}
 
 
 Result = tuple[list[Evidence], list[str]]
@@ -131,17 +140,7 @@ def dump_evidence(proof: Proof) -> str:
     """
     order = list(Rule)
     ranked = sorted(proof.evidence, key=lambda item: (order.index(item.rule), -GRADES.index(item.grade)))
-    lines = [
-        json.dumps(
-            {
-                "rule": item.rule.value,
-                "grade": item.grade,
-                "bounds": item.bounds,
-                "refuted_mutant": item.refuted_mutant,
-            }
-        )
-        for item in ranked
-    ]
+    lines = [json.dumps(item.as_json()) for item in ranked]
     walked = [json.dumps(refinement._asdict()) for refinement in proof.refinements]
     sections = {"evidence": lines, "refinements": walked, "rules": [json.dumps(rule.value) for rule in Rule]}
     lists = [f' "{name}": [\n  ' + ",\n  ".join(items) + "\n ]" for name, items in sections.items()]

@@ -43,11 +43,16 @@ class LemmaFault(NamedTuple):
     table: Any = None
 
 
+ALL_SIZES: Final = "all sizes"
+FEW_SHAPES: Final = "any numbers, in states of these shapes"
+
+
 class Lemma(NamedTuple):
     """The obligations of a rule, base and steps, as functions of a decision table and a model.
 
     `table` is that of the reference, or None if the system has none. The obligations may be made lazily. `loop` names
     the function whose loop the lemma is about, after any number of turns; a bound on the turns must refute it.
+    `shapes` says of which states a lemma speaks that is about no loop.
     """
 
     rule: Rule
@@ -56,6 +61,12 @@ class Lemma(NamedTuple):
     fault: LemmaFault
     table: Any = None
     loop: str = ""
+    shapes: str = FEW_SHAPES
+
+    @property
+    def covers(self) -> str:
+        """The states that the lemma covers: all sizes only if it is about a loop, where tests refute each bound."""
+        return ALL_SIZES if self.loop else self.shapes
 
     def of_reference(self) -> list[Obligation]:
         """Return the obligations about the reference itself."""
@@ -195,11 +206,15 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class LawCases:
-    """The cases of a system, the function that prepares its model for terms, and a description of the states."""
+    """The cases of a system, the function that prepares its model for terms, and a description of the states.
+
+    `shapes` says in a few words of which states the lemmas speak.
+    """
 
     cases: Sequence[Case]
     prepare: Callable[[Model], Model]
     description: str
+    shapes: str = FEW_SHAPES
 
     def lemma(self, law: Any) -> Lemma:
         """Build the lemma of a law: it holds after each of its operations."""
@@ -210,6 +225,7 @@ class LawCases:
             f"the law itself, after {named}; {self.description}",
             lambda table, model: self.obligations(law, model),
             LemmaFault(fault.note, fault.model),
+            shapes=self.shapes,
         )
 
     def obligations(self, law: Any, model: Model) -> Iterator[Obligation]:

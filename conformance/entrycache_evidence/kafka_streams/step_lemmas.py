@@ -1,11 +1,12 @@
 """Lemmas about single steps of `kafka-streams`: its own laws after each operation, on any sizes and limits.
 
 A `Case` is an operation on a cache of two entries and another namespace. `build_lemma` builds the lemma of a rule from
-its law: the step of the model runs on terms, and the law has to hold on every path.
+its law: the step of the model runs on terms, and the law has to hold on every path. `FOLDS` are the loops over any
+number of writes and of dirty entries.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from typing import Any, Final
@@ -14,13 +15,15 @@ import z3
 
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction import lemma, symbolic
+from entrycache_evidence.induction.turns import Fold, Visit, any_tuple
 from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model
-from entrycache_reference.kafka_streams import flush, ops, outcomes
+from entrycache_reference.kafka_streams import flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.entries import put_all
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.kafka_streams.laws.law import Law
-from entrycache_reference.kafka_streams.state import Listener, Space, State, Step
+from entrycache_reference.kafka_streams.state import Change, Listener, Node, Space, State, Step, Store
 from entrycache_reference.rules import Rule
 
 COUNTERS: Final = ("puts", "gets", "evicts", "flushes")
@@ -163,4 +166,104 @@ RULES: Final = (
 )
 """The rules of level `cache`, without those about sums, which `size_lemmas` proves."""
 
-LEMMAS: Final = tuple(build_lemma(rule) for rule in RULES)
+
+# --- Loops over writes and dirty entries
+
+KEYS: Final = ("x", "y", "z", "w")
+TOMBSTONES: Final = tuple((key, Node(None, True, 10, outcomes.Context(), at)) for at, key in enumerate(KEYS))
+WRITES: Final = tuple((key, node._replace(value="1")) for key, node in TOMBSTONES)
+FLUSHED: Final = Space(dict(TOMBSTONES), KEYS[::-1], KEYS, Listener())
+STATE: Final = State(1000, {"a": FLUSHED}, stores={"a": Store()})
+
+_EVENT: Final = Visit(lambda state, rule, op, ns, key, node, *cause: key, lambda state, *about: state)
+
+_CALL: Final = Visit(lambda state, ns, listener, entries, *about: tuple(key for key, _ in entries), _EVENT.answer)
+
+
+def _put_all(model: Model) -> Any:
+    writes = any_tuple((ops.Write(key, "1") for key in KEYS), "state event config env after write change")
+    return model["entries.put_all"](STATE, ops.PutAll("a", writes), DEFAULT, model["step.build_environment"]())
+
+
+def _deliver(model: Model) -> Any:
+    entries = any_tuple(WRITES, "state ns evicted entries config env listener after key node")
+    return model["flush.deliver_entries"](STATE, "a", None, entries, DEFAULT, model["step.build_environment"]())
+
+
+def _drop(model: Model) -> Any:
+    return model["flush.without_tombstones"](STATE, "a", any_tuple(TOMBSTONES, "state ns entries after key node now"))
+
+
+def _receive(model: Model) -> Any:
+    entries = any_tuple(WRITES, "state name entries config env after accepted key node store")
+    return model["stores.receive"](STATE, "a", entries, DEFAULT, model["step.build_environment"]())
+
+
+def _without_the_last(entries: Any) -> Any:
+    return tuple(one for one in entries if one[0] != KEYS[-1])
+
+
+def _deliver_less(state: State, ns: str, evicted: Any, entries: Any, config: Config, env: flush.Environment) -> State:
+    return flush.deliver_entries(state, ns, evicted, _without_the_last(entries), config, env)
+
+
+def _receive_less(state: State, name: str, entries: Any, config: Config, env: flush.Environment) -> State:
+    return stores.receive(state, name, _without_the_last(entries), config, env)
+
+
+def _drop_less(state: State, ns: str, entries: Any) -> State:
+    return flush.without_tombstones(state, ns, _without_the_last(entries))
+
+
+def _put_less(state: State, event: ops.PutAll, config: Config, env: flush.Environment) -> Any:
+    less = tuple(one for one in event.entries if one.key != KEYS[-1])
+    return put_all(state, replace(event, entries=less), config, env)
+
+
+def _fault(note: str, place: str, replacement: object) -> lemma.LemmaFault:
+    return lemma.LemmaFault(note, Model(FAULT_OF[Rule.K_PUT_6].package, {place: replacement}))
+
+
+FOLDS: Final = (
+    Fold(
+        Rule.K_PUT_6,
+        "the writes of put_all are a fold of put",
+        "entries.put_all",
+        {"entries.put_node": Visit(lambda state, ns, key, *about: key, lambda state, *about: Change(state))},
+        _put_all,
+        KEYS,
+        _fault("The last write of a batch is left out.", "entries.put_all", _put_less),
+    ),
+    Fold(
+        Rule.K_FLUSH_1,
+        "a flush reports the entries, then hands them all over",
+        "flush.deliver_entries",
+        {"flush.with_entry_event": _EVENT, "flush.call_listener": _CALL},
+        _deliver,
+        (*KEYS, KEYS),
+        _fault("A flush leaves out its last entry.", "flush.deliver_entries", _deliver_less),
+    ),
+    Fold(
+        Rule.K_FLUSH_4,
+        "after a flush, its tombstones leave",
+        "flush.without_tombstones",
+        {"flush.with_entry_event": _EVENT},
+        _drop,
+        KEYS,
+        _fault("The last tombstone of a flush stays.", "flush.without_tombstones", _drop_less),
+    ),
+    Fold(
+        Rule.K_FLUSH_1,
+        "a store that a flush hands its entries to writes all below, then forwards all",
+        "stores.receive",
+        {
+            "stores.write_underlying": Visit(lambda inner, key, value: ("below", key), lambda inner, *about: inner),
+            "stores.forward_entry": Visit(lambda state, name, key, *about: key, lambda state, *about: state),
+        },
+        _receive,
+        (*(("below", key) for key in KEYS), *KEYS),
+        _fault("A store forgets the last entry that it receives.", "stores.receive", _receive_less),
+    ),
+)
+
+LEMMAS: Final = (*(build_lemma(rule) for rule in RULES), *(fold.lemma() for fold in FOLDS))

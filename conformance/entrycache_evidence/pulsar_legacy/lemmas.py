@@ -15,15 +15,14 @@ from typing import Any, Final
 
 import z3
 
-from entrycache_evidence.induction.folds import Fold
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, raw
-from entrycache_evidence.induction.turns import any_tuple
+from entrycache_evidence.induction.turns import Fold, any_tuple
 from entrycache_evidence.pulsar_legacy.runs import A, B, at
-from entrycache_faults.model import Model
+from entrycache_faults.model import Model, Place
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.pulsar_legacy import Config, ops, passes
+from entrycache_reference.pulsar_legacy import Config, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.laws import LAWS
 from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
@@ -232,7 +231,7 @@ SHARE_LEMMAS: Final = (
 # --- Loops over any number of entries
 
 PLACES: Final = tuple(at(number) for number in (2, 3, 5, 6))
-HELD: Final = State(9, {A: Cache({pos: Entry(10, 5, None) for pos in PLACES}, 40)}, 40)
+CACHED: Final = State(9, {A: Cache({pos: Entry(10, 5, None) for pos in PLACES}, 40)}, 40)
 _LOOP: Final = "state name cutoff_nanos need_bytes chosen freed_bytes pos"
 
 
@@ -240,14 +239,14 @@ def _choose(place: str, bound: int) -> Callable[[Model], Any]:
     """Build a run of a loop that chooses positions, over any number of them."""
 
     def run(model: Model) -> Any:
-        places = {"passes.positions_of": lambda state, name: any_tuple(PLACES, _LOOP)}
-        return build_term_model(model, {**model.replaced, **places})[place](HELD, A, bound)
+        places: dict[Place, object] = {"passes.positions_of": lambda state, name: any_tuple(PLACES, _LOOP)}
+        return build_term_model(model, {**model.replaced, **places})[place](CACHED, A, bound)
 
     return run
 
 
 def _choose_less(state: State, name: vocabulary.CacheName, bound: int) -> tuple[vocabulary.Position, ...]:
-    return passes.positions_of(state, name)[:-1]
+    return tuple(state.caches[name].entries)[:-1]
 
 
 FOLD_LEMMAS: Final = tuple(

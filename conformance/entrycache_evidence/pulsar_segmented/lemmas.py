@@ -12,10 +12,9 @@ from typing import Any, Final
 import z3
 
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_evidence.induction.folds import Fold
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, merge_paths, raw
-from entrycache_evidence.induction.turns import any_tuple
+from entrycache_evidence.induction.turns import Fold, any_tuple
 from entrycache_evidence.pulsar_segmented.bounded_models import BRANCH_VARIANTS, VARIANTS, A, B, at
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_segmented import Config, Mode, lookup, ops
@@ -111,6 +110,7 @@ LAW_CASES: Final = LawCases(
     tuple(_cases()),
     _prepare_model,
     "rings of two and of three segments, an entry in any of them or in none, another one in each; any sizes, any limit",
+    "any numbers, in rings of up to 3 segments",
 )
 
 FIRST_STATE_RULES: Final = frozenset({Rule.S_CONFIG_1, Rule.S_CONFIG_2, Rule.S_STATE_1})
@@ -153,9 +153,9 @@ SHARE_LEMMAS: Final = (
 
 # --- Lookups in any number of segments
 
-HELD: Final = tuple(Entry(Place(A, at(number)), 1, number, number) for number in (3, 4, 5, 6))
+CACHED: Final = tuple(Entry(Place(A, at(number)), 1, number, number) for number in (3, 4, 5, 6))
 _LOOP: Final = "state cache first last newest segment entry"
-SPREAD: Final = (HELD[1:], HELD[:1], HELD[2:3], ())
+SPREAD: Final = (CACHED[1:], CACHED[:1], CACHED[2:3], ())
 """The entries of a few of the segments, newest first; one of them is cached twice."""
 
 
@@ -176,7 +176,7 @@ FOLD_LEMMAS: Final = (
         "lookup.find_in_any_segment",
         {},
         _look_up,
-        HELD,
+        CACHED,
         LemmaFault(
             "A range leaves out its last entry.",
             Model(FAULT_OF[Rule.S_RANGE_1].package, {"lookup.find_in_any_segment": _look_up_less}),

@@ -169,6 +169,12 @@ FOLD_LEMMAS: Final = (
         AT_THE_HEAD,
     ),
     Lemma(
+        Rule.EVICT_8,
+        f"{LOOP}: what leaves has no later stamp than anything that stays, in any ledger",
+        run_obligations(pass_loop.oldest_leaves),
+        _pass_fault(Rule.STATE_3),
+    ),
+    Lemma(
         Rule.EXPIRE_1,
         f"{LOOP}: a turn of a time pass",
         run_obligations(pass_loop.takes_only_expired),

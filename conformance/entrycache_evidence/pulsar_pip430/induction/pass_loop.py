@@ -223,6 +223,15 @@ def entries(loop: LoopState) -> dict[Slot, Entry]:
     return {Slot(name, pos): entry for name, cache in loop.caches.items() for pos, entry in cache.entries.items()}
 
 
+def oldest_leaves(run: Run) -> Any:
+    """Claim that what a turn removes has no later stamp than anything that stays, in any cache."""
+    said = []
+    for before, after in run.turns:
+        gone, kept = removed_entries(before, after), entries(after).values()
+        said += [raw(one.stamp_nanos) <= raw(other.stamp_nanos) for one in gone for other in kept]
+    return z3.And(said)
+
+
 def removed_entries(before: LoopState, after: LoopState) -> list[Entry]:
     """Return the entries that a turn removed."""
     kept = entries(after)
