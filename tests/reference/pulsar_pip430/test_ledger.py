@@ -1,7 +1,8 @@
 import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, B, H, at, play
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference import pulsar_pip430
+from entrycache_reference.pulsar_pip430 import laws, ops
 from entrycache_reference.pulsar_pip430.config import Replay, Variants, ZeroReads
 from entrycache_reference.pulsar_pip430.ops import (
     Ack,
@@ -25,6 +26,7 @@ from entrycache_reference.pulsar_pip430.outcomes import (
     Served,
     Used,
 )
+from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CursorName, Position
 
 C, D = CursorName("c"), CursorName("d")
@@ -267,3 +269,15 @@ def test_r_ledger_20__what_a_cache_does_not_take_is_refused(steps):
 )
 def test_arguments_that_name_nothing_are_refused(step):
     assert play(*appends(2), opened(C), step).last == REFUSED
+
+
+@pytest.mark.rule("R-LEDGER-20")
+@pytest.mark.parametrize("step", [CursorRead(A, C, 1), opened(C), Ack(A, C, at(0)), *appends(1)])
+def test_r_ledger_20__a_step_in_the_wrong_place_fires_that_rule_alone(step):
+    config = pulsar_pip430.Config()
+    state = pulsar_pip430.step(pulsar_pip430.initial(config), ops.Insert(A, at(0), 1), config).state
+    done = pulsar_pip430.step(state, step, config)
+    checked, counted = {}, {}
+    laws.broken(config, state, step, done, checked)
+    laws.count_fired(config, state, step, done, counted)
+    assert (done.outcome, checked, counted) == (REFUSED, {Rule.LEDGER_20: 1}, {Rule.LEDGER_20: 1})

@@ -96,6 +96,9 @@ def _of_rules(config: Config, pre: State, event: ops.Op, step: Step, fired: dict
 
 def count_fired(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> None:
     """Count in `fired` every law whose guard holds, as `broken` does, and check none."""
+    if is_misplaced(pre, event):
+        _count(state.PLACE_LAWS, config, pre, event, step, fired)
+        return
     for part in step.parts:
         _count(LAWS_OF[type(part.event)], config, part.pre, part.event, part.step, fired)
     if not step.parts:
