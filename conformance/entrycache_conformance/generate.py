@@ -27,7 +27,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from entrycache_conformance.judge import Coverage, Definition, check_laws, count_rules
 from entrycache_protocol import errors
-from entrycache_protocol.case import Case, case_from_json, case_to_json, config_to_json
+from entrycache_protocol.case import MAX_STEPS, Case, case_from_json, case_to_json, config_to_json
 from entrycache_protocol.codec import MalformedValue, field_codecs
 from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference, TestedSubject, require_supported
@@ -56,6 +56,9 @@ class LawSample(NamedTuple):
 
 
 EVERY_STEP: Final = LawSample(1, 0)
+
+NO_STEP: Final = LawSample(MAX_STEPS, 1)
+"""The sample of cases that only show how often rules fire: of a usual case it is the last step alone."""
 
 
 def sample_laws(run: int, definition: Definition | None, counts_all: bool = True) -> LawSample:

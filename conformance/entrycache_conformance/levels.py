@@ -204,7 +204,7 @@ def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
     return (*(system.levels[min(at) :] if at else ()), *threads)
 
 
-REACH_SCOUT_CASES: Final = 1_500
+REACH_SCOUT_CASES: Final = 500
 """The number of seeded cases that show what a part of the operations or of the configuration can reach."""
 
 
@@ -253,7 +253,7 @@ def _scout_coverage(declaration: Declaration, level: str) -> judge.Coverage:
     coverage = judge.Coverage()
     menu = system.cases.menu([name for name in system.ops_up_to(level) if name in declaration.ops], level)
     for _ in range(REACH_SCOUT_CASES):
-        generate.make_case(source.randint, declaration, menu, coverage)
+        generate.make_case(source.randint, declaration, menu, coverage, law_sample=generate.NO_STEP)
     return coverage
 
 
@@ -287,8 +287,9 @@ def find_undecided_defaults(
         [name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level
     )
     draw, scouted = seeded_draw(random.Random(0)), judge.Coverage()
+    sample = generate.NO_STEP._replace(counts_all=False)
     for _ in range(DEFAULT_SCOUT_CASES):
-        scouted.add_all(generate.record_case(draw, declaration, menu, generate.OMITTED_SETTINGS, None).coverage)
+        scouted.add_all(generate.record_case(draw, declaration, menu, generate.OMITTED_SETTINGS, None, sample).coverage)
     share = DEFAULT_SCOUT_CASES / search.profile_case_count(profile.examples, search.OMITTING_ONE_TO)
     often = 6 * profile.default_minimum * share
     reachable = [name for name in generate.omittable_settings(declaration) if scouted.defaults.get(name, 0) >= often]
