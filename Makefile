@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 .DEFAULT_GOAL := help
-# Compiled loops outlive this checkout: a fresh clone at the same path compiles only what has changed.
+# Compiled loops outlive this checkout: a fresh clone compiles only what has changed.
 export NUMBA_CACHE_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/entrycache
 .PHONY: help environment conform test test-all static rules unit long matrix nightly bench docs site clean
 .PHONY: evidence findings dist licences sbom extras-lowest hypothesis-lowest

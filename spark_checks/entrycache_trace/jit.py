@@ -1,9 +1,9 @@
 """Compile loops over arrays with numba where it is installed, and run them as plain Python elsewhere.
 
 The checkers of audits and the policies of the comparison are plain functions over numpy arrays. `jit` compiles such a
-function at its first call. Numba keeps the machine code in a cache beside the package; the stamp of that cache covers
-all files of the package, because a compiled function may call functions of other files. `has_numba` and `require_numba`
-tell callers whether compiled code is available.
+function at its first call. Numba keeps the machine code in a cache beside the package, or in `NUMBA_CACHE_DIR`. The
+stamp of that cache covers all files of the package, because a compiled function may call functions of other files.
+`has_numba` and `require_numba` tell callers whether compiled code is available.
 """
 
 from collections.abc import Callable
@@ -53,9 +53,22 @@ def jit(function: F) -> F:
         compiled_function = numba.njit(cache=CAN_CACHE)(function)
     except RuntimeError:  # numba has no folder for its cache
         return cast(F, numba.njit(function))
-    with suppress(AttributeError):  # cached code is stale once a function that it calls has changed
-        cast(Any, compiled_function)._cache._cache_file._source_stamp = _package_hash(_package_folder(function))
+    with suppress(AttributeError, OSError):
+        _key_by_source(cast(Any, compiled_function)._cache, function)
     return cast(F, compiled_function)
+
+
+def _key_by_source(cached: Any, function: Callable[..., Any]) -> None:
+    """Let cached code depend on the files of its package: their text, not their age, and in a named folder no path.
+
+    Cached code is stale once a function that it calls has changed. `NUMBA_CACHE_DIR` names a folder for all checkouts.
+    """
+    cached._cache_file._source_stamp = _package_hash(_package_folder(function))
+    if cast(Any, numba).config.CACHE_DIR:
+        folder = Path(cast(Any, numba).config.CACHE_DIR) / function.__module__
+        folder.mkdir(parents=True, exist_ok=True)
+        cached._cache_path = cached._cache_file._cache_path = str(folder)
+        cached._cache_file._index_path = str(folder / cached._cache_file._index_name)
 
 
 def _package_folder(function: Callable[..., Any]) -> Path:
