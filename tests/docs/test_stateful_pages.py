@@ -30,7 +30,7 @@ BIN = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     ("page", "number"),
     [
         pytest.param(TUTORIAL, 5, marks=pytest.mark.long),
-        (HOW_TO, 2),
+        pytest.param(HOW_TO, 2, marks=pytest.mark.long),
         (NIGHTLY, 1),
     ],
 )

@@ -13,6 +13,7 @@ from entrycache_conformance.java.releases import releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.jvm.cases_kafka import CASES, LISTEN, USAGE, at, put, usage
 from tests.support.jvm.driver import Step, talk
+from tests.support.jvm.params import newest_in_every_run
 
 ENDLESS: Final[list[Step]] = [
     {**LISTEN, "on_flush": [put("x", dirty=True)]},
@@ -23,7 +24,7 @@ ENDLESS: Final[list[Step]] = [
 """The put inside the flush is counted twice in the total, so all evictions together do not reach the new limit."""
 
 
-@pytest.fixture(params=releases("kafka-streams"), ids=str)
+@pytest.fixture(params=newest_in_every_run(releases("kafka-streams")), ids=str)
 def released(request: pytest.FixtureRequest) -> list[str]:
     try:
         return released_command(request.param.subject)

@@ -166,7 +166,10 @@ def test_jars_of_two_releases_are_no_violation(tools: Tools, replay: Replay) -> 
     )
 
 
-@pytest.mark.parametrize("error", ['NoSuchMethodError("boom")', 'NoClassDefFoundError("java/lang/String")'])
+@pytest.mark.parametrize(
+    "error",
+    ['NoSuchMethodError("boom")', pytest.param('NoClassDefFoundError("java/lang/String")', marks=pytest.mark.long)],
+)
 def test_a_linkage_error_of_the_class_under_test_is_a_violation(tools: Tools, replay: Replay, error: str) -> None:
     code, text = replay(SUBJECT, "--classpath", tools.entry(f"throw new {error};"))
     assert code == 1

@@ -29,7 +29,7 @@ def run(*arguments: object) -> Result:
 def test_the_line_of_the_readme_with_few_requests() -> None:
     """Run the line with few requests; `make test-all` runs it unchanged and compiled."""
     (line,) = re.findall(r"^\$ entrycache policies (.*?) *#", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    result = run(*line.split(), "--requests", 300)
+    result = run(*line.split(), "--requests", 100)
     assert result.exit_code == 0, result.output
     families = {policy.partition(":")[0] for policy in POLICIES}
     assert families <= set(re.split(r"[^a-z0-9-]+", result.stdout))

@@ -29,6 +29,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return python.parent / "entrycache"
 
 
+@pytest.mark.long
 def test_the_line_of_the_readme_runs_the_wheel_without_installing_it(built: Path, tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "`uvx --from dist/*.whl entrycache conform ..`" in readme

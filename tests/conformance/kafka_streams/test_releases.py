@@ -13,9 +13,10 @@ from entrycache_conformance.replay import ReplayResult, replay_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import read_case
 from entrycache_protocol.subject import TestedSubject
+from tests.support.jvm.params import newest_in_every_run
 
 CASES: Final = sorted((Path(__file__).parent / "cases").glob("*.json"))
-RELEASES: Final = release_versions("kafka-streams")
+RELEASES: Final = newest_in_every_run(release_versions("kafka-streams"))
 
 
 @pytest.fixture(scope="module", params=RELEASES)

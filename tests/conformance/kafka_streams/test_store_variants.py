@@ -16,12 +16,13 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import read_case
 from entrycache_protocol.subject import TestedSubject
+from tests.support.jvm.params import newest_in_every_run
 
 CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
 STEPS_MAX: Final = 8
 
 
-@pytest.fixture(scope="module", params=release_versions("kafka-streams"))
+@pytest.fixture(scope="module", params=newest_in_every_run(release_versions("kafka-streams")))
 def released(request: pytest.FixtureRequest, released_subject: Callable[[str], TestedSubject]) -> TestedSubject:
     return released_subject(f"kafka-streams:{request.param}")
 
