@@ -25,45 +25,21 @@ from enum import Enum
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
-from entrycache_conformance.judge import Coverage, Definition, check_laws, count_rules
+from entrycache_conformance.judge import (
+    EVERY_STEP,
+    Coverage,
+    Definition,
+    LawSample,
+    check_laws,
+    count_rules,
+    sample_laws,
+)
 from entrycache_protocol import errors
-from entrycache_protocol.case import MAX_STEPS, Case, case_from_json, case_to_json, config_to_json
+from entrycache_protocol.case import Case, case_from_json, case_to_json, config_to_json
 from entrycache_protocol.codec import MalformedValue, field_codecs
 from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference, TestedSubject, require_supported
 from entrycache_protocol.system import CasePlan, Draw, choose, seeded_draw
-
-LAWS_ONE_IN: Final = 16
-"""A search checks the laws of the reference at one step in so many, at the last step of each run, and in failing runs.
-
-The laws judge the reference, not the subject. Runs that judge the reference itself check them at every step.
-"""
-
-
-class LawSample(NamedTuple):
-    """The steps of a run at which the laws of the reference are checked: one in `one_in`, and always the last.
-
-    With `counts_all` the rules that a step meets are counted at every step, else at the checked steps only.
-    """
-
-    one_in: int
-    offset: int
-    counts_all: bool = True
-
-    def has(self, number: int) -> bool:
-        """Return whether the step of this number is one of the sample."""
-        return (number + self.offset) % self.one_in == 0
-
-
-EVERY_STEP: Final = LawSample(1, 0)
-
-NO_STEP: Final = LawSample(MAX_STEPS, 1)
-"""The sample of cases that only show how often rules fire: of a usual case it is the last step alone."""
-
-
-def sample_laws(run: int, definition: Definition | None, counts_all: bool = True) -> LawSample:
-    """Return the steps of a search's run at which laws are checked. Their position moves on by one from run to run."""
-    return EVERY_STEP if definition is not None else LawSample(LAWS_ONE_IN, run, counts_all)
 
 
 class GeneratedCase(NamedTuple):

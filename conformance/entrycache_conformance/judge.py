@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol.case import Case
+from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError
 from entrycache_protocol.subject import (
@@ -88,6 +88,39 @@ class Coverage:
             self.cells[cell] = self.cells.get(cell, 0) + count
         for name, count in run.defaults.items():
             self.defaults[name] = self.defaults.get(name, 0) + count
+
+
+LAWS_ONE_IN: Final = 16
+"""A search checks the laws of the reference at one step in so many, at the last step of each run, and in failing runs.
+
+The laws judge the reference, not the subject. Runs that judge the reference itself check them at every step.
+"""
+
+
+class LawSample(NamedTuple):
+    """The steps of a run at which the laws of the reference are checked: one in `one_in`, and always the last.
+
+    With `counts_all` the rules that a step meets are counted at every step, else at the checked steps only.
+    """
+
+    one_in: int
+    offset: int
+    counts_all: bool = True
+
+    def has(self, number: int) -> bool:
+        """Return whether the step of this number is one of the sample."""
+        return (number + self.offset) % self.one_in == 0
+
+
+EVERY_STEP: Final = LawSample(1, 0)
+
+NO_STEP: Final = LawSample(MAX_STEPS, 1)
+"""The sample of cases that only show how often rules fire: of a usual case it is the last step alone."""
+
+
+def sample_laws(run: int, definition: Definition | None, counts_all: bool = True) -> LawSample:
+    """Return the steps of a search's run at which laws are checked. Their position moves on by one from run to run."""
+    return EVERY_STEP if definition is not None else LawSample(LAWS_ONE_IN, run, counts_all)
 
 
 class JudgedCase(NamedTuple):

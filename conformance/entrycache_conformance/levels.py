@@ -253,7 +253,7 @@ def _scout_coverage(declaration: Declaration, level: str) -> judge.Coverage:
     coverage = judge.Coverage()
     menu = system.cases.menu([name for name in system.ops_up_to(level) if name in declaration.ops], level)
     for _ in range(REACH_SCOUT_CASES):
-        generate.make_case(source.randint, declaration, menu, coverage, law_sample=generate.NO_STEP)
+        generate.make_case(source.randint, declaration, menu, coverage, law_sample=judge.NO_STEP)
     return coverage
 
 
@@ -287,7 +287,7 @@ def find_undecided_defaults(
         [name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level
     )
     draw, scouted = seeded_draw(random.Random(0)), judge.Coverage()
-    sample = generate.NO_STEP._replace(counts_all=False)
+    sample = judge.NO_STEP._replace(counts_all=False)
     for _ in range(DEFAULT_SCOUT_CASES):
         scouted.add_all(generate.record_case(draw, declaration, menu, generate.OMITTED_SETTINGS, None, sample).coverage)
     share = DEFAULT_SCOUT_CASES / search.profile_case_count(profile.examples, search.OMITTING_ONE_TO)

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import generate
-from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.judge import Coverage, judge, run_reference, sample_laws
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
 from entrycache_protocol.system import seeded_draw
@@ -170,7 +170,7 @@ def search_random_cases(
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
-        samples = (generate.sample_laws(run, coverage.definition, counts_all) for run in range(BATCH))
+        samples = (sample_laws(run, coverage.definition, counts_all) for run in range(BATCH))
         batch = [
             generate.record_case(draw, subject.declaration, menu, workload, coverage.definition, sample)
             for sample in samples

@@ -14,8 +14,8 @@ from hypothesis import settings
 from entrycache_cli.commands.options import definition_for
 from entrycache_conformance import generate, search
 from entrycache_conformance.explain import explain_difference
-from entrycache_conformance.generate import EVERY_STEP, LAWS_ONE_IN, LawSample, record_case
-from entrycache_conformance.judge import Coverage, LawBroken, judge, run_reference
+from entrycache_conformance.generate import record_case
+from entrycache_conformance.judge import EVERY_STEP, LAWS_ONE_IN, Coverage, LawBroken, LawSample, judge, run_reference
 from entrycache_conformance.levels import PROFILES, Profile, SelfCheckFailed, find_reachable, run_self_check
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.run import Options, conform

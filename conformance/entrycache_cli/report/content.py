@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.generate import LAWS_ONE_IN
+from entrycache_conformance.judge import LAWS_ONE_IN
 from entrycache_conformance.report import SCHEMA, Exemption, RunMetadata, RunReport
 from entrycache_conformance.resolve import SubjectChoice
 from entrycache_protocol import codec, errors
