@@ -236,13 +236,16 @@ CURSORS: Final[dict[str, Fault]] = {
 """The faults of level `cursors` by public name."""
 
 LEDGER: Final[dict[str, Fault]] = {
-    "ledger-acks-not-joined": SEEDED_FAULTS.find(cursor_faults.end_at_the_position),
     "ledger-ack-forgotten": SEEDED_FAULTS.find(cursor_faults.ack_forgotten_in_a_gap),
+    "ledger-acks-not-joined": SEEDED_FAULTS.find(cursor_faults.end_at_the_position),
     "ledger-append-for-one-reader": SEEDED_FAULTS.find(cursor_faults.add_for_one_reader),
     "ledger-backlog-counts-itself": SEEDED_FAULTS.find(cursor_faults.flagged_with_itself),
     "ledger-close-releases": SEEDED_FAULTS.find(cursor_faults.close_and_release),
     "ledger-consumed-cursor-stays": SEEDED_FAULTS.find(cursor_faults.never_consumed),
     "ledger-counts-and-drops": SEEDED_FAULTS.find(cursor_faults.due_in_spite_of_counts),
+    "ledger-deactivated-everywhere": SEEDED_FAULTS.find(cursor_faults.deactivate_everywhere),
+    "ledger-deleted-and-kept": SEEDED_FAULTS.find(cursor_faults.delete_and_keep),
+    "ledger-empty-read-stays": SEEDED_FAULTS.find(cursor_faults.read_nothing_and_stay),
     "ledger-fills-of-inactive-cached": SEEDED_FAULTS.find(cursor_faults.counted_for_anyone),
     "ledger-leaving-drops-nothing": SEEDED_FAULTS.find(cursor_faults.leave_everything),
     "ledger-miss-of-one-size": SEEDED_FAULTS.find(cursor_faults.look_up_with_one_size),
