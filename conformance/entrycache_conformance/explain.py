@@ -308,7 +308,7 @@ def shape_of(subject: TestedSubject, failing: FailingCase) -> Shape:
     direction = _direction_of(failing.difference)
     if op is None or failing.difference.failed is not None:
         return Shape((), "" if op is None else op.name, {}, direction)
-    observed = _observe_failure(subject, failing.case, failing.steps, failing.difference)
+    observed = _observe_failure(subject, failing.case, failing.path, failing.difference)
     numbers = {
         field.name: value
         for field in dataclasses.fields(op)
@@ -343,7 +343,7 @@ def has_shape(failing: FailingCase, declaration: Declaration, shape: Shape) -> b
     If seeded faults answer as the subject does, one of them must do so here too.
     """
     if shape.faults and failing.difference.failed is None:
-        observed = _observed_without_queries(failing.case, failing.steps, failing.difference, declaration)
+        observed = _observed_without_queries(failing.case, failing.path, failing.difference, declaration)
         return any(_answers_match(fault, observed) for fault in shape.faults)
     op = failing.case.steps[failing.difference.at] if failing.case.steps else None
     return (
@@ -445,7 +445,7 @@ def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> S
 
 def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> failure.Failure:
     """Write the case file that replays a failure, and return the failure with its rules."""
-    explained = explain_difference(subject, failing.case, failing.steps, failing.difference)
+    explained = explain_difference(subject, failing.case, failing.path, failing.difference)
     rules = tuple(rule.value for rule in rules_at_level(level, failing, explained))
     path, unwritten = files.try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
     return dataclasses.replace(failure.Failure.of(failing, rules, path, unwritten), level=level)

@@ -127,7 +127,7 @@ def build_case_table(failing: subject.FailingCase, rules: tuple[str, ...]) -> Ta
     rows = [row for number, run in enumerate(case.earlier, 1) for row in _earlier_run_rows(run, number, state_text)]
     state = before = after = system.model.initial(case.config)
     write = system.wire.write_outcome
-    for index, (op, done) in enumerate(zip(case.steps[: difference.at + 1], failing.steps, strict=False)):
+    for index, (op, done) in enumerate(zip(case.steps[: difference.at + 1], failing.path, strict=False)):
         bad = index == difference.at
         expected = codec.format_json(
             write(difference.expected if bad and difference.expected is not None else done.outcome)

@@ -238,14 +238,17 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         return Difference(index, expected, None, answer)
     introspection = declaration.introspection
     declared_part = case.system.wire.declared_part
+    path: list[Any] = []
     for index, (done, got) in enumerate(follow_answers(case, steps, answer.outcomes)):
         expected = done.outcome
+        path.append(done)
         if got == expected:
             continue
         expected = declared_part(expected, introspection)
         got = adopt_uncompared(case.steps[index], expected, declared_part(got, introspection), declaration)
         if got != expected and not match_without_tokens(expected, got, declaration):
-            return Difference(index, expected, got)
+            guided = any(done is not own for done, own in zip(path, steps, strict=False))
+            return Difference(index, expected, got, guided=tuple(path) if guided else ())
     if answer.leaked:
         failed = FailedRun(FailureKind.LEAKED, None, f"{answer.leaked} buffer references leaked")
         last = max(0, len(steps) - 1)

@@ -141,7 +141,7 @@ class FailureCollector(SubjectWrapper):
         return not ends and self._tries < MAX_SHRUNK
 
     def _first_rule(self, failing: FailingCase) -> Rule:
-        return explain.explain_difference(self.subject, failing.case, failing.steps, failing.difference)[0]
+        return explain.explain_difference(self.subject, failing.case, failing.path, failing.difference)[0]
 
     def collect_behind_silence(self, menu: Sequence[str], examples: int, seed: int) -> None:
         """Search for a wrong answer if no failure that was kept is one. A wrong answer says more, so it comes first.

@@ -171,12 +171,16 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
 
 
 class Difference(NamedTuple):
-    """The first step at which a subject and the reference differ; `got` is None if the run gave no answer."""
+    """The first step at which a subject and the reference differ; `got` is None if the run gave no answer.
+
+    `guided` holds the reference's steps up to this one if an answer of the subject guided them.
+    """
 
     at: int
     expected: Any
     got: Any
     failed: FailedRun | None = None
+    guided: tuple[Any, ...] = ()
 
     @property
     def is_unanswered(self) -> bool:
@@ -198,6 +202,11 @@ class FailingCase(NamedTuple):
     unconfirmed: str = ""
 
     @property
+    def path(self) -> list[Any]:
+        """The reference's steps as the subject's answers guided them."""
+        return [*self.difference.guided, *self.steps[len(self.difference.guided) :]]
+
+    @property
     def is_hang(self) -> bool:
         """True if the run never ended. Finding it again would cost its time-outs again."""
         failed = self.difference.failed
@@ -206,7 +215,7 @@ class FailingCase(NamedTuple):
     def as_reported(self, rules: tuple[str, ...] = ()) -> Case:
         """Return the case for its file: with the answers of the reference and of the subject, and the rules."""
         write = self.case.system.wire.write_outcome
-        right = tuple(write(done.outcome) for done in self.steps)
+        right = tuple(write(done.outcome) for done in self.path)
         difference = self.difference
         return dataclasses.replace(
             self.case,
