@@ -208,6 +208,8 @@ class Rule(Enum):
     K_VIEW_3 = "K-VIEW-3"
     K_VIEW_4 = "K-VIEW-4"
     K_VIEW_5 = "K-VIEW-5"
+    K_VIEW_6 = "K-VIEW-6"
+    K_VIEW_7 = "K-VIEW-7"
     K_VIEW_8 = "K-VIEW-8"
     K_VIEW_9 = "K-VIEW-9"
     K_VIEW_10 = "K-VIEW-10"

@@ -139,6 +139,24 @@ RARE: Final = (
     ),
     Run(
         KAFKA,
+        kafka_streams.Config(max_size_bytes=50),
+        (
+            kafka_ops.Put("a", "x", "1", True),
+            kafka_ops.Listen("a", (), 1),
+            kafka_ops.PutIfAbsent("a", "y", "1", True),
+        ),
+    ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(variants=kafka_streams.Variants(total=Total.RUNNING)),
+        (*FULL, kafka_ops.StoreFlush("s"), view_ops.StoreClear("s"), kafka_ops.StoreGet("s", "x")),
+    ),
+    *(
+        Run(KAFKA, kafka_streams.Config(), (*FULL, view_ops.ViewOpen("v", "s"), view_ops.ViewNext("v"), end))
+        for end in (kafka_ops.Close("s"), view_ops.StoreClose("s"), kafka_ops.Metrics("s"))
+    ),
+    Run(
+        KAFKA,
         kafka_streams.Config(),
         (*(kafka_ops.Put("a", key, "1") for key in "xy"), kafka_ops.ReverseRange("a", None, None)),
     ),
@@ -151,6 +169,7 @@ RARE: Final = (
             (kafka_ops.Flush("s"),),
             (kafka_ops.StorePut("s", "z", "1"), kafka_ops.StorePut("s", "w", "1")),
             (view_ops.StorePutAll("s", (("z", "1"), ("w", "1"))),),
+            (kafka_ops.PutAll("s", (kafka_ops.Write("z", "1", True), kafka_ops.Write("w", "1", True))),),
         )
     ),
 )

@@ -19,9 +19,16 @@ from entrycache_reference.vocabulary import ABSENT
 Does = Callable[[expected_state.ExpectedState, Any], outcomes.Answer]
 
 
+def build_node(write: Any, number: int) -> Node:
+    """Return the entry that a write of a namespace makes."""
+    context = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
+    size = expected_state.node_size(write.key, write.value, write.topic, write.headers)
+    return Node(write.value, write.dirty, size, outcomes.Context(*context), number)
+
+
 def do_put(expected: expected_state.ExpectedState, event: ops.Put) -> outcomes.Answer:
     """Write one entry."""
-    expected_state.put_entry(expected, event.ns, event.key, expected_state.build_node(event, expected.writes))
+    expected_state.put_entry(expected, event.ns, event.key, build_node(event, expected.writes))
     return outcomes.Done()
 
 
@@ -29,7 +36,7 @@ def do_put_all(expected: expected_state.ExpectedState, event: ops.PutAll) -> out
     """Write entries one by one, up to the first error."""
     for one in event.entries:
         if expected.error is None:
-            expected_state.put_entry(expected, event.ns, one.key, expected_state.build_node(one, expected.writes))
+            expected_state.put_entry(expected, event.ns, one.key, build_node(one, expected.writes))
     return outcomes.Done()
 
 
@@ -40,7 +47,7 @@ def do_put_if_absent(expected: expected_state.ExpectedState, event: ops.PutIfAbs
         expected.error = outcomes.ErrorKind.ILLEGAL_STATE
         return outcomes.Done()
     if result is None:
-        expected_state.write_entry(expected, event.ns, event.key, expected_state.build_node(event, expected.writes))
+        expected_state.write_entry(expected, event.ns, event.key, build_node(event, expected.writes))
     expected_state.evict_overflow(expected, event.ns)
     expected.puts += result is None and expected.error is None
     return outcomes.Offered(result is not None, None if result is None else result.value)
@@ -217,6 +224,8 @@ def do_metrics(expected: expected_state.ExpectedState, event: ops.Metrics) -> ou
     """Return the counters of the thread, or of one namespace."""
     if event.ns is ABSENT:
         return outcomes.ThreadCounters(expected.puts, expected.gets, expected.evicts, expected.flushes)
+    if event.ns in expected:
+        expected.open(event.ns).is_loose = False
     namespace = expected_state.ExpectedSpace(space(expected.state, event.ns))
     counters = (namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes)
     return outcomes.NamespaceCounters(*counters, tuple(namespace.dirty), tuple(namespace.recent))

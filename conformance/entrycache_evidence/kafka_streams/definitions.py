@@ -29,7 +29,8 @@ from entrycache_evidence.kafka_streams.frame import BETWEEN_PARTS, MAY_CHANGE, c
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery
 from entrycache_reference.kafka_streams.laws.views import shown_backward
-from entrycache_reference.kafka_streams.state import Part, Row, State, Step, Store
+from entrycache_reference.kafka_streams.state import OpenView, Part, Row, State, Step, Store
+from entrycache_reference.kafka_streams.views import INSIDE_A_CALL
 from entrycache_reference.rules import Rule
 
 REFUSED: Final = outcomes.ErrorKind.ILLEGAL_STATE
@@ -133,7 +134,84 @@ def do_store_close(expected: expected_state.ExpectedState, event: view_ops.Store
     if expected.is_right:
         do_close(expected, ops.Close(event.store))
         expected.stores[event.store] = Store(is_open=False)
+        expected.views = {name: view for name, view in expected.views.items() if view.range.store != event.store}
     return outcomes.Done()
+
+
+# Open views.
+
+
+def last_writes(expected: expected_state.ExpectedState, event: view_ops.ViewOpen) -> dict[str, str]:
+    """Return the last write of each key of a view's range that has one, in the view's order."""
+    nodes = expected.open(event.store).nodes if event.store in expected else {}
+    view = {**expected.stores[event.store].inner, **{key: node.value for key, node in nodes.items()}}
+    keys = keys_of_view(event, view)[:: -1 if event.backward else 1]
+    return {key: value for key in keys if (value := view[key]) is not None}
+
+
+def watch(expected: expected_state.ExpectedState, event: ops.Op | None = None) -> None:
+    """Add the present values, and those that the operation wrote, to what each open view may show."""
+    for name, view in expected.views.items():
+        now = last_writes(expected, view.range)
+        pairs = [(key, now.get(key)) for key in {**view.had, **now}]
+        if isinstance(event, view_ops.StorePutAll) and event.store == view.range.store:
+            pairs += [(key, value) for key, value in event.entries if keys_of_view(view.range, [key])]
+        had = dict(view.had)
+        for key, value in pairs:
+            former = had.get(key, (None,))
+            had[key] = former if value in former else (*former, value)
+        expected.views[name] = view._replace(had=had)
+
+
+def do_view_open(expected: expected_state.ExpectedState, event: view_ops.ViewOpen) -> outcomes.Answer:
+    """Open a view, unless one of that name is open; a prefix stands alone."""
+    has_more = event.prefix is not None and (event.backward, event.from_, event.to) != (False, None, None)
+    if event.view in expected.views or has_more:
+        expected.error = REFUSED
+        return outcomes.Done()
+    ensure_store(expected, event.store)
+    had: dict[str, tuple[str | None, ...]] = {key: (value,) for key, value in last_writes(expected, event).items()}
+    expected.views[event.view] = OpenView(event, had)
+    loosen(expected, event.store)
+    return outcomes.Done()
+
+
+def loosen(expected: expected_state.ExpectedState, store: str) -> None:
+    """Leave the order of use of a store to the subject."""
+    if store in expected:
+        expected.open(store).is_loose = True
+
+
+def do_view_next(expected: expected_state.ExpectedState, event: view_ops.ViewNext) -> outcomes.Answer:
+    """Return the least key behind the last one that had a value at the opening and has one now."""
+    view = expected.views.get(event.view)
+    if view is None:
+        expected.error = REFUSED
+        return outcomes.Done()
+    left = [] if view.has_ended else list(last_writes(expected, view.range).items())
+    if view.last is not None:
+        last = encode_key(view.last)
+        left = [pair for pair in left if (encode_key(pair[0]) < last) == view.range.backward and pair[0] != view.last]
+    entry = next((pair for pair in left if view.had.get(pair[0], (None,))[0] is not None), None)
+    ended = view._replace(has_ended=True)
+    expected.views[event.view] = ended if entry is None else view._replace(last=entry[0])
+    loosen(expected, view.range.store)
+    return outcomes.NextEntry(entry)
+
+
+def do_view_close(expected: expected_state.ExpectedState, event: view_ops.ViewClose) -> outcomes.Answer:
+    """Close an open view."""
+    if expected.views.pop(event.view, None) is None:
+        expected.error = REFUSED
+    return outcomes.Done()
+
+
+def leaves_open(expected: expected_state.ExpectedState, event: ops.Op) -> bool:
+    """Return whether an operation inside a call asks for what an open view leaves to the subject."""
+    if isinstance(event, ops.Metrics):
+        ns = event.ns if isinstance(event.ns, str) else None
+        return ns is not None and ns in expected and expected.open(ns).is_loose
+    return isinstance(event, view_ops.ViewNext)
 
 
 VIEWS: Final[dict[type[ops.Op], Does]] = {
@@ -146,6 +224,9 @@ VIEWS: Final[dict[type[ops.Op], Does]] = {
     view_ops.StoreQueryRange: do_store_query_range,
     view_ops.StoreClear: do_store_clear,
     view_ops.StoreClose: do_store_close,
+    view_ops.ViewOpen: do_view_open,
+    view_ops.ViewNext: do_view_next,
+    view_ops.ViewClose: do_view_close,
 }
 """The definitions of level `views`, by operation."""
 
@@ -204,8 +285,14 @@ def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
 
 def matches_definition(expected: expected_state.ExpectedState, event: ops.Op, answer: object) -> bool:
     """Apply the definition; return whether the answer equals it and every inner step was performed."""
-    does = refuse if is_on_closed(expected, event) else DOES[type(event)]
-    defined_answer = does(expected, event)
+    if is_on_closed(expected, event):
+        defined_answer = refuse(expected, event)
+    else:
+        if expected.called and leaves_open(expected, event):
+            expected.no_answer_reason = INSIDE_A_CALL
+        watch(expected)
+        defined_answer = DOES[type(event)](expected, event)
+        watch(expected, event)
     expected_answer = defined_answer if expected.error is None else outcomes.Failed(expected.error)
     answers = isinstance(answer, outcomes.Unanswered) or expected_answer == answer
     return expected.is_right and answers and next(expected.parts, None) is None

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from entrycache_reference import rules, vocabulary
+from entrycache_reference import rules
 from entrycache_reference.kafka_streams import config as configuration
+from entrycache_reference.kafka_streams.flush import LOOSE_ORDER
 from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE
 from entrycache_reference.kafka_streams.ops import Op
-from entrycache_reference.kafka_streams.outcomes import Answer, Call, Context, ErrorKind, Forward, Handed
-from entrycache_reference.kafka_streams.state import Listener, Node, Part, Row, Space, State, Store
+from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Forward, Handed
+from entrycache_reference.kafka_streams.state import Listener, Node, OpenView, Part, Row, Space, State, Store
 
 
 class ExpectedSpace:
@@ -27,7 +28,7 @@ class ExpectedSpace:
         self.dirty = list(space.dirty)
         self.listener: Listener | None = space.listener
         self.hits, self.misses = space.hits, space.misses
-        self.overwrites, self.flushes = space.overwrites, space.flushes
+        self.overwrites, self.flushes, self.is_loose = space.overwrites, space.flushes, space.is_loose
 
     @property
     def size_bytes(self) -> int:
@@ -49,7 +50,7 @@ class ExpectedSpace:
 
     def space(self) -> Space:
         """Return the namespace as a state holds it."""
-        counters = (self.hits, self.misses, self.overwrites, self.flushes)
+        counters = (self.hits, self.misses, self.overwrites, self.flushes, self.is_loose)
         return Space(self.nodes, tuple(self.recent), tuple(self.dirty), self.listener, *counters)
 
 
@@ -76,6 +77,7 @@ class ExpectedState:
         self.state = state
         self.touched: dict[str, ExpectedSpace | None] = {}
         self.stores: dict[str, Store] = dict(state.stores)
+        self.views: dict[str, OpenView] = dict(state.views)
         self.limit = state.max_size_bytes
         self.puts, self.gets, self.evicts = state.puts, state.gets, state.evicts
         self.flushes, self.writes, self.running = state.flushes, state.writes, state.running
@@ -153,7 +155,7 @@ class ExpectedState:
             else:
                 spaces.pop(ns, None)
         counters = (self.puts, self.gets, self.evicts, self.flushes, self.writes, self.running)
-        return State(self.limit, spaces, self.stores, *counters)
+        return State(self.limit, spaces, self.stores, *counters, self.views, self.state.is_unjudged)
 
     def equals(self, state: State) -> bool:
         """Return whether a state in progress equals the expected state."""
@@ -189,6 +191,7 @@ def _rank_key(namespace: ExpectedSpace, key: str, evicted: str | None) -> int:
 def hand_over(expected: ExpectedState, ns: str, evicted: str | None) -> None:
     """Flush every dirty entry of a namespace to its listener; `evicted` leaves the cache and comes first."""
     namespace = expected.open(ns)
+    check_order(expected, namespace, evicted)
     namespace.flushes += 1
     keys = order_keys(namespace, evicted)
     missing = [key for key in keys if key not in namespace.nodes]
@@ -206,6 +209,12 @@ def hand_over(expected: ExpectedState, ns: str, evicted: str | None) -> None:
             expected.error = ErrorKind.LISTENER_FAILED
         else:
             deliver_entries(expected, ns, evicted, [(key, namespace.nodes[key]) for key in keys])
+
+
+def check_order(expected: ExpectedState, namespace: ExpectedSpace, evicted: str | None) -> None:
+    """Leave the step unanswered if it evicts by an order of use that an open view has left open."""
+    if namespace.is_loose and evicted is not None and len(namespace.recent) > 1:
+        expected.no_answer_reason = LOOSE_ORDER
 
 
 def report_undelivered(expected: ExpectedState, ns: str, keys: list[str]) -> None:
@@ -373,13 +382,6 @@ def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
     return 45 + text_bytes(key) + text_bytes(value or "") + code_units(topic) + of_headers
 
 
-def build_node(write: Any, number: int) -> Node:
-    """Return the entry that a write of a namespace makes."""
-    context = [None if one is vocabulary.ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
-    size = node_size(write.key, write.value, write.topic, write.headers)
-    return Node(write.value, write.dirty, size, Context(*context), number)
-
-
 def look_up(expected: ExpectedState, ns: str, key: str) -> Node | None:
     """Look a key up and count it; a cached key becomes the most recent one."""
     namespace = expected.open(ns)
@@ -476,6 +478,7 @@ def bytes_left(expected: ExpectedState, ns: str, closings: int) -> int:
 def drop_clean(expected: ExpectedState, ns: str, key: str) -> None:
     """Evict a clean entry without a call. Its key can be dirty only if a variant has lost its entry."""
     namespace = expected.open(ns)
+    check_order(expected, namespace, key)
     node, dirty = namespace.nodes[key], list(namespace.dirty)
     expected.drop(ns, key)
     namespace.dirty = dirty

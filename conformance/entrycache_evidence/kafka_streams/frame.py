@@ -34,6 +34,7 @@ class Aspect(Enum):
     MISSES = "the misses"
     OVERWRITES = "the overwrites"
     HANDED = "its flushes"
+    LOOSE = "whether an open view has left the order of use open"
     STORES = "which stores there are"
     BELOW = "the underlying store"
     DOWNSTREAM = "what is done downstream"
@@ -116,6 +117,7 @@ SPACE: Final = Record(
     (
         KeyedValues(Aspect.ENTRIES, NODE),
         *(Aspect.RECENT, Aspect.DIRTY, Aspect.LISTENER, Aspect.HITS, Aspect.MISSES, Aspect.OVERWRITES, Aspect.HANDED),
+        Aspect.LOOSE,
     )
 )
 
@@ -129,10 +131,13 @@ STATE: Final = Record(
         KeyedValues(Aspect.SPACES, SPACE, EMPTY_SPACE),
         KeyedValues(Aspect.STORES, STORE, Store({}, {}, {}, True)),
         *(Aspect.PUTS, Aspect.GETS, Aspect.EVICTS, Aspect.FLUSHES, Aspect.WRITES, Aspect.RUNNING),
-        None,
+        *(None, None, None),
     )
 )
-"""The aspects of the state, one for each field of `State` and of its parts, without the step in progress."""
+"""The aspects of the state, one for each field of `State` and of its parts.
+
+The open views, whether answers are judged, and the step in progress have none: every operation may change them.
+"""
 
 MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Put: writing(Extent.KEY),
@@ -157,11 +162,12 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
         Aspect.MISSES: Extent.SPACE,
         Aspect.OVERWRITES: Extent.SPACE,
         Aspect.HANDED: Extent.SPACE,
+        Aspect.LOOSE: Extent.SPACE,
         Aspect.RUNNING: Extent.ALL,
     },
     ops.Resize: {**handing(Extent.ALL), Aspect.LIMIT: Extent.ALL, Aspect.EVICTS: Extent.ALL},
     ops.Usage: NO_CHANGE,
-    ops.Metrics: NO_CHANGE,
+    ops.Metrics: {Aspect.LOOSE: Extent.SPACE},
     ops.Listen: {Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE},
     ops.OnForward: {Aspect.DOWNSTREAM: Extent.KEY},
     ops.StorePut: writing(Extent.KEY),
@@ -187,7 +193,11 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
         Aspect.FLUSHES: Extent.ALL,
         Aspect.DOWNSTREAM: Extent.SPACE,
         Aspect.OPEN: Extent.SPACE,
+        Aspect.LOOSE: Extent.SPACE,
     },
+    view_ops.ViewOpen: {Aspect.LOOSE: Extent.SPACE},
+    view_ops.ViewNext: {Aspect.LOOSE: Extent.ALL},
+    view_ops.ViewClose: NO_CHANGE,
 }
 """The changes that each operation may make."""
 

@@ -54,15 +54,16 @@ def abstract_state(adapter: Adapter) -> State:
 
 
 def comparable_state(state: State) -> State:
-    """Remove the numbers of writes and the steps of listeners from a state."""
+    """Remove the numbers of writes, the steps of listeners and what open views may show from a state."""
     spaces = {name: _without_write_numbers(space) for name, space in state.spaces.items()}
     stores = {name: store._replace(forwarded_writes={}) for name, store in state.stores.items()}
-    return state._replace(spaces=spaces, stores=stores, writes=0, running=0)
+    return state._replace(spaces=spaces, stores=stores, writes=0, running=0, views={})
 
 
 def _without_write_numbers(space: Space) -> Space:
     nodes = {key: node._replace(write=ANY_WRITE) for key, node in space.nodes.items()}
-    return space._replace(nodes=nodes, listener=None if space.listener is None else ANY_LISTENER)
+    listener = None if space.listener is None else ANY_LISTENER
+    return space._replace(nodes=nodes, listener=listener, is_loose=False)
 
 
 def _space(space: Namespace) -> Space:

@@ -21,6 +21,7 @@ from entrycache_reference.kafka_streams.threads import history
 SEED: Final = 430
 CASES: Final = 150
 VIEW_CASES: Final = 60
+OPEN_VIEW_CASES: Final = 40
 STEPS: Final = 25
 RELEASED_CASES: Final = 60
 LIMITS: Final = (0, 50, 100, 150, 20_000_000)
@@ -70,6 +71,14 @@ TOMBSTONES_BACKWARD: Final = (
 )
 """A backward view that meets a tombstone above every key of the underlying store, and one that comes too early."""
 
+OPENED: Final = (*(ops.StorePut("s", key, "1") for key in "xy"), view_ops.ViewOpen("v", "s"), view_ops.ViewNext("v"))
+OPEN_VIEWS: Final = (
+    *((*OPENED, end) for end in (ops.Close("s"), view_ops.StoreClose("s"), ops.Evict("s"), ops.Metrics("s"))),
+    (*OPENED, ops.Metrics("s"), view_ops.ViewNext("v"), ops.Metrics("s"), ops.Evict("s"), view_ops.ViewClose("v")),
+    (*OPENED, ops.OnForward("s", "x", (view_ops.ViewNext("v"), ops.Metrics("s"))), ops.StoreFlush("s")),
+)
+"""Runs in which an open view leaves the order of use open, and what makes it certain again."""
+
 RELEASED: Final = Variants(
     configuration.UndeliveredEviction.LOST,
     configuration.FailedFlush.CLEAN,
@@ -88,8 +97,11 @@ def generate_runs() -> Iterator[Run]:
     yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
     for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD):
         yield Config(variants=RELEASED), steps
-    yield from generate_default_runs()
+    yield from generate_default_runs(range(CASES + VIEW_CASES))
     yield from generate_released_runs()
+    for steps in OPEN_VIEWS:
+        yield Config(), steps
+    yield from generate_default_runs(range(CASES + VIEW_CASES, CASES + VIEW_CASES + OPEN_VIEW_CASES))
 
 
 def generate_released_runs() -> Iterator[Run]:
@@ -102,7 +114,7 @@ def generate_released_runs() -> Iterator[Run]:
         case = make_case(
             source.randint,
             declaration,
-            system.cases.menu(system.ops_up_to(level), level),
+            system.cases.menu([name for name in system.ops_up_to(level) if name not in system.model.guiding], level),
             None,
             STEPS,
             workload=(
@@ -114,15 +126,17 @@ def generate_released_runs() -> Iterator[Run]:
         yield case.config, case.steps
 
 
-def generate_default_runs() -> Iterator[Run]:
-    """Generate random runs; some lower the limit while several namespaces hold entries."""
-    source = random.Random(SEED)
-    for number in range(CASES + VIEW_CASES):
+def generate_default_runs(numbers: range) -> Iterator[Run]:
+    """Generate random runs; some lower the limit while several namespaces hold entries, the last ones open views."""
+    source = random.Random(SEED + numbers.start)
+    guiding = SYSTEMS["kafka-streams"].model.guiding
+    for number in numbers:
         traits = workload.WORKLOADS[list(workload.WorkloadProfile)[number % len(workload.WorkloadProfile)]]
         stores = number % 5 and source.choice(traits.stores)
         left_out = set() if number >= CASES else {"views"}
         left_out |= set() if stores else {"store", "views"}
         names = tuple(name for name in workload.WEIGHTS if workload.LEVEL_OF[name] not in left_out)
+        names = names if number >= CASES + VIEW_CASES else tuple(name for name in names if name not in guiding)
         aim = generation.Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
         config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
         state = initial(config)

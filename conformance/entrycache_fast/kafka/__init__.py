@@ -35,7 +35,7 @@ from entrycache_fast.kafka.state import (
     ThreadCounters,
     Usage,
 )
-from entrycache_fast.kafka.store import CachingStore, Forward
+from entrycache_fast.kafka.store import CachingStore, Forward, OpenView
 
 __all__ = [
     "CachingStore",
@@ -49,6 +49,7 @@ __all__ = [
     "Listener",
     "NamespaceCounters",
     "NoListenerError",
+    "OpenView",
     "Row",
     "ThreadCache",
     "ThreadCounters",

@@ -339,6 +339,15 @@ class ThreadCache(Delivery):
             return []
         return [(key, entry.value) for key in keys if (entry := self._look_up(ns, space, key)) is not None]
 
+    def peek(self, ns: str, key: bytes) -> state.Entry | None:
+        """Return the entry of a key or None, without counting or using it."""
+        space = self._spaces.get(ns)
+        return None if space is None else space.nodes.get(key)
+
+    def peek_keys(self, ns: str, first: bytes | None = None, last: bytes | None = None) -> list[bytes]:
+        """Return the cached keys between two bounds, ascending, without counting or using them."""
+        return self._between(ns, first, last, True)
+
     def clear(self, ns: str) -> None:
         """Drop the entries of a namespace without calling its listener; listener and counters stay."""
         space = self._spaces.get(ns)

@@ -4,9 +4,11 @@ Writes go to the cache. The store is the listener of its namespace: what the cac
 underlying store first, all of it, and is then forwarded downstream. So whatever is done downstream meets an underlying
 store that holds the last write of every key.
 
-Views merge the cache with the underlying store, in either direction. A closed store has handed everything over and
-answers nobody any more.
+Views merge the cache with the underlying store, in either direction. An `OpenView` is read step by step while others
+write. A closed store has handed everything over and answers nobody any more.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableMapping
 
@@ -21,6 +23,27 @@ def increment(prefix: bytes) -> bytes | None:
     """Return the least key above all keys with a prefix; None if every greater key has it."""
     counted = prefix.rstrip(b"\xff")
     return counted[:-1] + bytes([counted[-1] + 1]) if counted else None
+
+
+class OpenView:
+    """A view that is read step by step: the keys of the opening, each with its value of the moment when it comes.
+
+    A key that was deleted meanwhile does not come, nor does one that is new. Reading it uses no cached key.
+    """
+
+    def __init__(self, store: CachingStore, keys: list[bytes]) -> None:
+        """Go through these keys of a store."""
+        self.store = store
+        self._keys = iter(keys)
+
+    def next(self) -> KeyValue | None:
+        """Return the next key with its value, or None at the end and ever after."""
+        self.store.require_open()
+        for key in self._keys:
+            value = self.store.peek(key)
+            if value is not None:
+                return key, value
+        return None
 
 
 class CachingStore:
@@ -108,6 +131,24 @@ class CachingStore:
         }
         view.update(cached)
         return [(key, view[key]) for key in sorted(view) if view[key] is not None]
+
+    def open_view(
+        self, first: bytes | None = None, last: bytes | None = None, backward: bool = False, prefix: bytes | None = None
+    ) -> OpenView:
+        """Open a view of a range, bounds included, or of a prefix, to be read step by step."""
+        self.require_open()
+        if prefix is not None:
+            first, last = prefix, increment(prefix)
+        cached = set(self.cache.peek_keys(self.name, first, last))
+        keys = {key for key in self.underlying if (first is None or first <= key) and (last is None or key <= last)}
+        visible = [key for key in keys | cached if prefix is None or key.startswith(prefix)]
+        ordered = sorted((key for key in visible if self.peek(key) is not None), reverse=backward)
+        return OpenView(self, ordered)
+
+    def peek(self, key: bytes) -> bytes | None:
+        """Return the last write of a key without counting or using anything."""
+        entry = self.cache.peek(self.name, key)
+        return self.underlying.get(key) if entry is None else entry.value
 
     def put_if_absent(self, key: bytes, value: bytes | None) -> bytes | None:
         """Write one value unless the key has one, and return the value that it had."""

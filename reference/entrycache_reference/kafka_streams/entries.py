@@ -247,11 +247,12 @@ def usage(state: State, event: ops.Usage, config: Config, env: Environment) -> t
     return state, outcomes.Used(len(nodes), sum(node.size_bytes for node in nodes.values()))
 
 
-@rule(Rule.K_METRICS_2, Rule.K_METRICS_3)
+@rule(Rule.K_METRICS_2, Rule.K_METRICS_3, Rule.K_VIEW_7)
 def metrics(state: State, event: ops.Metrics, config: Config, env: Environment) -> tuple[State, outcomes.Answer]:
-    """Return the counters of the thread, or of one namespace."""
+    """Return the counters of the thread, or of one namespace, whose order of use is certain from then on."""
     if event.ns is ABSENT:
         return state, outcomes.ThreadCounters(state.puts, state.gets, state.evicts, state.flushes)
     space = space_of(state, event.ns)
     counters = (space.hits, space.misses, space.overwrites, space.flushes)
-    return state, outcomes.NamespaceCounters(*counters, space.dirty, space.recent)
+    after = with_space(state, event.ns, space._replace(is_loose=False)) if space.is_loose else state
+    return after, outcomes.NamespaceCounters(*counters, space.dirty, space.recent)

@@ -293,7 +293,9 @@ def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Cha
     if not space.recent:
         return Change(state)
 
-    # DECISION: the least recently used key.
+    # DECISION: the least recently used key. After the reads of an open view the subject alone knows which one that is.
+    if space.is_loose and len(space.recent) > 1:
+        state = mark_no_answer(state, LOOSE_ORDER)
     key = space.recent[-1]
     node = space.nodes[key]
     if node.is_dirty:
@@ -302,6 +304,9 @@ def evict_eldest(state: State, ns: str, config: Config, env: Environment) -> Cha
     # EFFECT and OUTCOME: a clean key is dirty only if a variant has lost an entry of it.
     after = with_space(state, ns, remove_key(space, key)._replace(dirty=space.dirty))
     return Change(with_entry_event(after, Rule.K_EVICT_2, "EVICT", ns, key, node))
+
+
+LOOSE_ORDER: Final = "it evicts by an order of use that an open view has left open; `metrics` before it would answer it"
 
 
 # Lowering the limit of a running total.
@@ -318,10 +323,10 @@ def shrink_running(state: State, config: Config, env: Environment) -> tuple[Stat
     turns = Turns(after)
     while after.running > after.max_size_bytes:
         if not after.spaces:
-            return mark_non_terminating(after, NOTHING_TO_CHOOSE), Done()
+            return mark_no_answer(after, NOTHING_TO_CHOOSE), Done()
         handle = turns.next(after)
         if not can_evict(after, handle, config) and not any(space.recent for space in after.spaces.values()):
-            return mark_non_terminating(after, ENDLESS), Done()
+            return mark_no_answer(after, ENDLESS), Done()
         if can_evict(after, handle, config):
             change = evict_eldest(after, handle.ns, config, env)
             if change.error is not None:
@@ -331,8 +336,8 @@ def shrink_running(state: State, config: Config, env: Environment) -> tuple[Stat
     return after, Done()
 
 
-def mark_non_terminating(state: State, reason: str) -> State:
-    """Return the state of a step that gives no answer."""
+def mark_no_answer(state: State, reason: str) -> State:
+    """Return the state of a step whose answer is missing or is not judged."""
     return state._replace(in_progress=state.in_progress._replace(no_answer_reason=reason))
 
 

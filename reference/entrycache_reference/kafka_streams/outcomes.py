@@ -102,6 +102,13 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class NextEntry:
+    """The next entry of an open view; None: the view has ended."""
+
+    entry: Pair | None
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
     """The number of keys in the underlying store."""
 
@@ -134,6 +141,7 @@ Answer = (
     | ThreadCounters
     | NamespaceCounters
     | Value
+    | NextEntry
     | Counted
     | Shared
 )

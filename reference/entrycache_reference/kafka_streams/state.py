@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Context, ErrorKind, Forward, Outcome
+from entrycache_reference.kafka_streams.view_ops import ViewOpen
 from entrycache_reference.rules import Rule
 
 
@@ -39,7 +40,8 @@ class Listener(NamedTuple):
 class Space(NamedTuple):
     """The cache of one namespace.
 
-    `recent` names its keys from most to least recent, `dirty` the dirty ones in the order of their writes.
+    `recent` names its keys from most to least recent, `dirty` the dirty ones in the order of their writes. `is_loose`:
+    since `metrics` last answered this order, an open view may have used any of the keys (K-VIEW-7).
     """
 
     nodes: Mapping[str, Node] = {}
@@ -50,6 +52,7 @@ class Space(NamedTuple):
     misses: int = 0
     overwrites: int = 0
     flushes: int = 0
+    is_loose: bool = False
 
 
 class Store(NamedTuple):
@@ -63,6 +66,19 @@ class Store(NamedTuple):
     downstream: Mapping[str, tuple[Op, ...]] = {}
     forwarded_writes: Mapping[str, int] = {}
     is_open: bool = True
+
+
+class OpenView(NamedTuple):
+    """A view that is read step by step: its range, the values since its opening, and how far it has come.
+
+    `had` holds for each key of the range the values that it had at the opening, which comes first, and since; None: it
+    had none. `last` is the key that came last.
+    """
+
+    range: ViewOpen
+    had: Mapping[str, tuple[str | None, ...]]
+    last: str | None = None
+    has_ended: bool = False
 
 
 class Row(NamedTuple):
@@ -118,7 +134,8 @@ IDLE: Final = StepInProgress()
 class State(NamedTuple):
     """The lasting state, and beside it the step in progress.
 
-    `writes` counts the writes of the run. `running` is the running total, kept only under the variant `total`.
+    `writes` counts the writes of the run. `running` is the running total, kept only under the variant `total`. `views`
+    holds the open views by name. `is_unjudged`: the subject chose what it evicted, and no later answer is judged.
     """
 
     max_size_bytes: int
@@ -130,6 +147,8 @@ class State(NamedTuple):
     flushes: int = 0
     writes: int = 0
     running: int = 0
+    views: Mapping[str, OpenView] = {}
+    is_unjudged: bool = False
     in_progress: StepInProgress = IDLE
 
 

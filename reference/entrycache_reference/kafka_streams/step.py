@@ -51,6 +51,9 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     view_ops.StoreQueryRange: views.store_query_range,
     view_ops.StoreClear: views.store_clear,
     view_ops.StoreClose: views.store_close,
+    view_ops.ViewOpen: views.view_open,
+    view_ops.ViewNext: views.view_next,
+    view_ops.ViewClose: views.view_close,
 }
 """The function of each operation."""
 
@@ -60,7 +63,16 @@ def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
     """Perform one operation, in a step of its own or inside a call; refuse what is on a closed store."""
     if views.is_closed(state, event):
         return state, views.REFUSED
-    return FUNCTIONS[type(event)](state, event, config, build_environment())
+    function = FUNCTIONS[type(event)]
+    if not (state.views or has_loose_order(state)):
+        return function(state, event, config, build_environment())
+    after, answer = function(views.watch(views.mark_open_answer(state, event)), event, config, build_environment())
+    return views.watch(after, event), answer
+
+
+def has_loose_order(state: State) -> bool:
+    """Return whether an open view has left the order of use of a namespace open."""
+    return any(space.is_loose for space in state.spaces.values())
 
 
 def build_environment() -> Environment:

@@ -119,6 +119,44 @@ class StoreClose:
     store: StoreName
 
 
+@dataclass(frozen=True, slots=True)
+class ViewOpen:
+    """Open a view under a name, to be read step by step; its range is said as in `store_view`."""
+
+    name: ClassVar[str] = "view_open"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_6
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    view: str
+    store: StoreName
+    from_: str | None = None
+    to: str | None = None
+    backward: bool = False
+    prefix: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewNext:
+    """Read the next entry of an open view; None at its end and ever after."""
+
+    name: ClassVar[str] = "view_next"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_6
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.NextEntry,)
+    view: str
+
+
+@dataclass(frozen=True, slots=True)
+class ViewClose:
+    """Close an open view; its name is free again."""
+
+    name: ClassVar[str] = "view_close"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_VIEW_6
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    view: str
+
+
 ViewOp = (
     StoreOpen
     | StoreView
@@ -129,6 +167,9 @@ ViewOp = (
     | StoreQueryRange
     | StoreClear
     | StoreClose
+    | ViewOpen
+    | ViewNext
+    | ViewClose
 )
 """An operation of level `views`."""
 
@@ -142,5 +183,8 @@ VIEW_OPS: Final[tuple[type[ViewOp], ...]] = (
     StoreQueryRange,
     StoreClear,
     StoreClose,
+    ViewOpen,
+    ViewNext,
+    ViewClose,
 )
 """The operations of level `views`."""

@@ -4,22 +4,51 @@ A view merges the cached entries with the underlying store, forward or backward,
 Queries answer like reads, but cache nothing. `store_clear` drops what is cached, `store_close` flushes first and then
 drops the store with everything below it.
 
+An open view is read step by step, while others write, flush and evict. Its promise allows several answers: the keys of
+its range come in order, each with a value that it has had since the opening. `next_entry` is the reference's own
+answer, and `follow` goes on from any other answer that `may_come_next` allows. Reading may also use the cached keys of
+the store in any order. `metrics` answers that order; until then no eviction by it is judged.
+
 Beside: CachingKeyValueStore.reverseRange, .prefixScan, .putIfAbsent, .approximateNumEntries (kafka-streams 4.3.1)
 Beside: CachingKeyValueStore.query, .runKeyQuery, .clearCache, .close (kafka-streams 4.3.1)
 Beside: AbstractMergedSortedCacheStoreIterator.hasNext (kafka-streams 4.3.1)
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.change import sort_by_bytes
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery
 from entrycache_reference.kafka_streams.entries import is_between, look_up, put_node, with_answer
-from entrycache_reference.kafka_streams.flush import Environment
+from entrycache_reference.kafka_streams.flush import Environment, mark_no_answer
 from entrycache_reference.kafka_streams.namespaces import clear, close, flush
-from entrycache_reference.kafka_streams.outcomes import Answer, Counted, Done, ErrorKind, Failed, Listing, Pair, Value
-from entrycache_reference.kafka_streams.state import Change, Node, State, Store, space_of, with_space
+from entrycache_reference.kafka_streams.outcomes import (
+    Answer,
+    Counted,
+    Done,
+    ErrorKind,
+    Failed,
+    Listing,
+    NamespaceCounters,
+    NextEntry,
+    Outcome,
+    Pair,
+    Unanswered,
+    Value,
+)
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Node,
+    OpenView,
+    Space,
+    State,
+    Step,
+    Store,
+    space_of,
+    with_space,
+)
 from entrycache_reference.kafka_streams.stores import (
     OF_STORE,
     build_store_node,
@@ -39,8 +68,12 @@ from entrycache_reference.kafka_streams.view_ops import (
     StoreQuery,
     StoreQueryRange,
     StoreView,
+    ViewClose,
+    ViewNext,
+    ViewOpen,
 )
 from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT
 
 REFUSED = Failed(ErrorKind.ILLEGAL_STATE)
 
@@ -56,9 +89,9 @@ class View(NamedTuple):
 
 
 @rule(Rule.K_VIEW_1, Rule.K_VIEW_3)
-def is_in_view(event: StoreView | StoreQueryRange, key: str) -> bool:
+def is_in_view(event: StoreView | StoreQueryRange | ViewOpen, key: str) -> bool:
     """Return whether a key belongs to a view: it begins with the prefix, or lies between the bounds."""
-    prefix = event.prefix if isinstance(event, StoreView) else None
+    prefix = None if isinstance(event, StoreQueryRange) else event.prefix
     if prefix is not None:
         return key.encode("utf-8", "surrogatepass").startswith(prefix.encode("utf-8", "surrogatepass"))
     return is_between(key, event.from_, event.to, True)
@@ -122,11 +155,16 @@ def list_view(state: State, event: StoreView | StoreQueryRange, backward: bool, 
     return after, Listing(merge(view, nodes, inner, backward))
 
 
+def has_prefix_and_more(event: StoreView | ViewOpen) -> bool:
+    """Return whether a view has a prefix beside bounds or a direction."""
+    return event.prefix is not None and (event.backward or event.from_ is not None or event.to is not None)
+
+
 @rule(Rule.K_VIEW_1, Rule.K_VIEW_2)
 def store_view(state: State, event: StoreView, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read a range, all keys or the keys with a prefix, cache and underlying store merged."""
     # GUARD: a prefix stands alone.
-    if event.prefix is not None and (event.backward or event.from_ is not None or event.to is not None):
+    if has_prefix_and_more(event):
         return state, REFUSED
 
     # DECISION, EFFECT and OUTCOME
@@ -214,10 +252,14 @@ def store_open(state: State, event: StoreOpen, config: Config, env: Environment)
 
 @rule(Rule.K_CLOSE_3)
 def store_close(state: State, event: StoreClose, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Flush a store, then drop its namespace and what lies below it. Closing it again only counts as a flush."""
+    """Flush a store, then drop its namespace, what lies below it and its open views.
+
+    Closing it again only counts as a flush.
+    """
     flushed, answer = flush(ensure_store(state, event.store), ops.Flush(event.store), config, env)
     closed, _ = close(flushed, ops.Close(event.store), config, env)
-    return with_store(closed, event.store, Store(is_open=False)), answer
+    left = {name: view for name, view in closed.views.items() if view.range.store != event.store}
+    return with_store(closed._replace(views=left), event.store, Store(is_open=False)), answer
 
 
 @rule(Rule.K_CLOSE_3)
@@ -225,3 +267,174 @@ def is_closed(state: State, event: ops.Op) -> bool:
     """Return whether an operation is on a closed store. Opening and closing it are not refused."""
     store = state.stores.get(getattr(event, "store", ""))
     return store is not None and not store.is_open and not isinstance(event, StoreOpen | StoreClose)
+
+
+# Open views.
+
+
+def values_now(state: State, view: OpenView) -> dict[str, str]:
+    """Return the last write of each key of a view's range that has one."""
+    store, nodes = view.range.store, space_of(state, view.range.store).nodes
+    written = {**store_of(state, store).inner, **{key: node.value for key, node in nodes.items()}}
+    return {key: value for key, value in written.items() if value is not None and is_in_view(view.range, key)}
+
+
+@rule(Rule.K_VIEW_6)
+def watch(state: State, event: ops.Op | None = None) -> State:
+    """Return the state whose open views know the present values, and those that this operation wrote."""
+    return state._replace(views={name: watch_view(state, view, event) for name, view in state.views.items()})
+
+
+def watch_view(state: State, view: OpenView, event: ops.Op | None) -> OpenView:
+    """Return a view that knows the present values of its range."""
+    now: Mapping[str, str | None] = values_now(state, view)
+    had = dict(view.had)
+    for key in {*had, *now}:
+        had[key] = with_value(had.get(key, (None,)), now.get(key))
+    if isinstance(event, StorePutAll) and event.store == view.range.store:
+        for key, value in event.entries:
+            if is_in_view(view.range, key):
+                had[key] = with_value(had.get(key, (None,)), value)
+    return view._replace(had=had)
+
+
+def with_value(values: tuple[str | None, ...], value: str | None) -> tuple[str | None, ...]:
+    """Return the values with one more, if it is new."""
+    return values if value in values else (*values, value)
+
+
+@rule(Rule.K_VIEW_6)
+def keys_ahead(view: OpenView) -> tuple[str, ...]:
+    """Return the keys that a view has not come to, in its order."""
+    if view.last is None:
+        return order_keys(view.had, lambda key: True, view.range.backward)
+    keys = order_keys({**view.had, view.last: ()}, lambda key: True, view.range.backward)
+    return keys[keys.index(view.last) + 1 :]
+
+
+@rule(Rule.K_VIEW_6)
+def next_entry(state: State, view: OpenView) -> Pair | None:
+    """Return the next key that had a value at the opening and has one now; None at the end."""
+    now = values_now(state, view)
+    keys = () if view.has_ended else keys_ahead(view)
+    return next(((key, now[key]) for key in keys if view.had[key][0] is not None and key in now), None)
+
+
+@rule(Rule.K_VIEW_6)
+def may_come_next(view: OpenView, entry: Pair | None, config: Config) -> bool:
+    """Return whether a view may answer this entry, or its end.
+
+    A key that had a value all the time must not be left out, and a value must be one that the key has had. Variant
+    `backward_tombstone`: going backward, a key that is or was without a value may come with any, or with null.
+    """
+    if view.has_ended or entry is None:
+        return entry is None and (view.has_ended or all(None in view.had[key] for key in keys_ahead(view)))
+    shows = view.range.backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS
+    if shows and is_in_view(view.range, entry[0]):
+        view = view._replace(had={entry[0]: (None,), **view.had})
+    ahead = keys_ahead(view)
+    if entry[0] not in ahead or any(None not in view.had[key] for key in ahead[: ahead.index(entry[0])]):
+        return False
+    values = view.had[entry[0]]
+    return (shows and None in values) or (entry[1] is not None and entry[1] in values)
+
+
+def show(state: State, name: str, entry: Pair | None) -> State:
+    """Return the state after a view answered an entry, or its end."""
+    view = state.views[name]
+    advanced = view._replace(has_ended=True) if entry is None else view._replace(last=entry[0])
+    return state._replace(views={**state.views, name: advanced})
+
+
+@rule(Rule.K_VIEW_7)
+def loosen(state: State, store: str) -> State:
+    """Return the state after an open view may have used any cached key of its store."""
+    if store not in state.spaces:
+        return state
+    return with_space(state, store, space_of(state, store)._replace(is_loose=True))
+
+
+@rule(Rule.K_VIEW_6, Rule.K_VIEW_7)
+def view_open(state: State, event: ViewOpen, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Open a view, which begins to know the values of its range."""
+    # GUARD: one view of a name at a time, and a prefix stands alone.
+    if event.view in state.views or has_prefix_and_more(event):
+        return state, REFUSED
+
+    # DECISION: none.
+    # EFFECT and OUTCOME
+    after = ensure_store(state, event.store)
+    had = {key: (value,) for key, value in values_now(after, OpenView(event, {})).items()}
+    after = after._replace(views={**after.views, event.view: OpenView(event, had)})
+    return loosen(after, event.store), Done()
+
+
+@rule(Rule.K_VIEW_6, Rule.K_VIEW_7)
+def view_next(state: State, event: ViewNext, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Read the next entry of an open view."""
+    # GUARD: the view is open.
+    if event.view not in state.views:
+        return state, REFUSED
+
+    # DECISION: any allowed entry would do.
+    view = state.views[event.view]
+    entry = next_entry(state, view)
+
+    # EFFECT and OUTCOME
+    return loosen(show(state, event.view, entry), view.range.store), NextEntry(entry)
+
+
+@rule(Rule.K_VIEW_6)
+def view_close(state: State, event: ViewClose, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Close an open view."""
+    if event.view not in state.views:
+        return state, REFUSED
+    return state._replace(views={name: view for name, view in state.views.items() if name != event.view}), Done()
+
+
+# Answers of a subject that guide the reference.
+
+INSIDE_A_CALL: Final = "inside a call it asks for what an open view leaves to the subject"
+
+
+def mark_open_answer(state: State, event: ops.Op) -> State:
+    """Return the state of a step that asks, inside a call, for what is the subject's; there no answer guides."""
+    space = space_of(state, event.ns) if isinstance(event, ops.Metrics) and event.ns is not ABSENT else Space()
+    asks = isinstance(event, ViewNext) or space.is_loose
+    return mark_no_answer(state, INSIDE_A_CALL) if asks and state.in_progress.called else state
+
+
+@rule(Rule.K_VIEW_6, Rule.K_VIEW_7)
+def follow(state: State, event: ops.Op, config: Config, own: Step, got: Outcome) -> Step | None:
+    """Return the step that a subject's answer leads to; None if the reference's own answer is the only one."""
+    if state.is_unjudged or isinstance(own.outcome.answer, Unanswered):
+        return own._replace(state=own.state._replace(is_unjudged=True), outcome=got)
+    if (got.flushed, got.forwarded) != ((), ()) or got.answer == own.outcome.answer:
+        return None
+    if isinstance(event, ViewNext) and isinstance(got.answer, NextEntry) and event.view in state.views:
+        return follow_view(state, event, config, own, got.answer)
+    if isinstance(event, ops.Metrics) and isinstance(got.answer, NamespaceCounters) and event.ns is not ABSENT:
+        return follow_order(state, event.ns, own, got.answer)
+    return None
+
+
+def follow_view(state: State, event: ViewNext, config: Config, own: Step, got: NextEntry) -> Step | None:
+    """Return the step after an entry that a view may answer."""
+    if not may_come_next(watch(state).views[event.view], got.entry, config):
+        return None
+    answered = replace(own.outcome, answer=got)
+    return own._replace(state=show(own.state, event.view, got.entry), outcome=answered)
+
+
+def follow_order(state: State, ns: str, own: Step, got: NamespaceCounters) -> Step | None:
+    """Return the step after an order of use, and lookups, that an open view may have left."""
+    space, counted = space_of(state, ns), own.outcome.answer
+    if not space.is_loose or not isinstance(counted, NamespaceCounters):
+        return None
+    shows_order = bool(got.lru) or not space.recent
+    order = got.lru if shows_order else space.recent
+    if sorted(order) != sorted(space.recent) or got.hits < counted.hits or got.misses < counted.misses:
+        return None
+    used = space._replace(recent=order, hits=got.hits, misses=got.misses, is_loose=not shows_order)
+    answered = replace(counted, hits=got.hits, misses=got.misses, lru=order)
+    return own._replace(state=with_space(own.state, ns, used), outcome=replace(own.outcome, answer=answered))

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
-from entrycache_reference.kafka_streams import Config, State, Step, Variants, initial, laws, ops, step
+from entrycache_reference.kafka_streams import Config, State, Step, Variants, initial, laws, ops, step, views
 from entrycache_reference.kafka_streams.config import BackwardTombstone, RangeQuery
-from entrycache_reference.kafka_streams.outcomes import Counted, Done, ErrorKind, Failed, Listing, Value
+from entrycache_reference.kafka_streams.outcomes import (
+    Counted,
+    Done,
+    ErrorKind,
+    Failed,
+    Listing,
+    NamespaceCounters,
+    NextEntry,
+    Outcome,
+    Unanswered,
+    Value,
+)
 from entrycache_reference.kafka_streams.view_ops import (
     StoreClear,
     StoreClose,
@@ -19,7 +31,11 @@ from entrycache_reference.kafka_streams.view_ops import (
     StoreQuery,
     StoreQueryRange,
     StoreView,
+    ViewClose,
+    ViewNext,
+    ViewOpen,
 )
+from entrycache_reference.rules import Rule
 
 REFUSED: Final = Failed(ErrorKind.ILLEGAL_STATE)
 STORED: Final = (ops.StorePut("s", "x", "1"), ops.StorePut("s", "y", "2"), ops.StoreFlush("s"))
@@ -171,3 +187,161 @@ def test_k_close_3__a_store_is_opened_empty_and_only_once() -> None:
 def test_k_store_1__values_are_written_one_by_one() -> None:
     entries = (("x", "9"), ("y", None), ("x", "8"))
     assert last_answer(*STORED, StorePutAll("s", entries), StoreView("s")) == Listing((("x", "8"),))
+
+
+# Open views.
+
+THREE: Final = (*STORED, ops.StorePut("s", "z", "3"))
+NEXT: Final = ViewNext("v")
+
+
+def entries_of(*events: Any) -> list[Any]:
+    """Return the answers of the reads of open views."""
+    answers = [done.outcome.answer for done in play(*events)]
+    return [answer.entry for answer in answers if isinstance(answer, NextEntry)]
+
+
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__an_open_view_comes_in_its_order_and_ends_for_good() -> None:
+    forward = [("x", "1"), ("y", "2"), ("z", "3"), None, None]
+    assert entries_of(*THREE, ViewOpen("v", "s"), *[NEXT] * 5) == forward
+    assert entries_of(*THREE, ViewOpen("v", "s", backward=True), *[NEXT] * 4) == [*forward[2::-1], None]
+    assert entries_of(*THREE, ViewOpen("v", "s", prefix="y"), *[NEXT] * 2) == [("y", "2"), None]
+    ended = (*THREE, ViewOpen("v", "s", "z"), *[NEXT] * 2)
+    assert entries_of(*ended, ops.StorePut("s", "zz", "4"), NEXT) == [("z", "3"), None, None]
+
+
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__an_open_view_goes_on_over_writes_flushes_and_evictions() -> None:
+    for between in (ops.StoreFlush("s"), ops.Resize(0), ops.Evict("s")):
+        events = (*THREE, ViewOpen("v", "s"), NEXT, ops.Metrics("s"), between, NEXT, NEXT, NEXT)
+        assert entries_of(*events) == [("x", "1"), ("y", "2"), ("z", "3"), None]
+    written = (ops.StorePut("s", "y", None), ops.StorePut("s", "z", "9"), ops.StorePut("s", "zz", "4"))
+    assert entries_of(*THREE, ViewOpen("v", "s"), NEXT, *written, NEXT, NEXT) == [("x", "1"), ("z", "9"), None]
+
+
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__a_view_has_a_name_until_it_or_its_store_is_closed() -> None:
+    opened = (*THREE, ViewOpen("v", "s"))
+    for op in (ViewOpen("v", "t"), ViewNext("w"), ViewClose("w"), ViewOpen("w", "s", "x", prefix="x")):
+        assert last_answer(*opened, op) == REFUSED
+    assert last_answer(*opened, ViewClose("v"), NEXT) == REFUSED
+    assert last_answer(*opened, ViewClose("v"), ViewOpen("v", "s")) == Done()
+    assert last_answer(*opened, StoreClose("s"), NEXT) == REFUSED
+    assert last_answer(*opened, StoreClose("s"), StoreOpen("s"), NEXT) == REFUSED
+
+
+CHANGED: Final = (ops.StorePut("s", "x", None), ops.StorePut("s", "y", "9"), ops.StorePut("s", "zz", "4"))
+"""After the opening x is deleted, y is overwritten and zz is new; z stays."""
+
+
+@pytest.mark.rule("K-VIEW-6")
+@pytest.mark.parametrize(
+    ("answers", "at"),
+    [
+        ([("y", "9"), ("z", "3"), None], None),
+        ([("x", "1"), ("y", "2"), ("z", "3"), ("zz", "4"), None, None], None),
+        ([("y", "2"), ("z", "3"), ("zz", "4"), None], None),
+        ([("x", None)], 0),
+        ([("x", "9")], 0),
+        ([("z", "3")], 0),
+        ([None], 0),
+        ([("y", "9"), ("y", "9")], 1),
+        ([("y", "9"), ("x", "1")], 1),
+        ([("y", "9"), ("zz", "4")], 1),
+        ([("y", "9"), None], 1),
+        ([("y", "8")], 0),
+        ([("y", None)], 0),
+        ([("y", "9"), ("z", "1")], 1),
+        ([("y", "9"), ("z", "3"), None, ("zz", "4")], 3),
+        ([("y", "9"), ("z", "3"), ("zzz", "4")], 2),
+    ],
+)
+def test_k_view_6__the_promise_refuses_entries_left_out_doubled_null_out_of_order_or_stale(
+    answers: list[Any], at: int | None
+) -> None:
+    config = Config()
+    state = play(*THREE, ViewOpen("v", "s"), *CHANGED)[-1].state
+    for index, entry in enumerate(answers):
+        own = step(state, NEXT, config)
+        got = own.outcome.answer if own.outcome.answer == NextEntry(entry) else None
+        guided = views.follow(state, NEXT, config, own, Outcome(NextEntry(entry)))
+        assert (guided is not None or got is not None) == (at != index)
+        assert is_kept(config, state, own, entry) == (at != index)
+        if at == index:
+            return
+        state = (guided or own).state
+    assert at is None
+
+
+def is_kept(config: Config, state: State, own: Step, entry: Any) -> bool:
+    """Return whether the law of K-VIEW-6 accepts a step that answers this entry and goes on behind it."""
+    after = views.show(own.state, "v", entry)
+    if not state.views["v"].has_ended and entry is not None:
+        after = after._replace(views={"v": after.views["v"]._replace(has_ended=False)})
+    done = own._replace(state=after, outcome=Outcome(NextEntry(entry)))
+    return Rule.K_VIEW_6 not in laws.broken(config, state, NEXT, done)
+
+
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__a_view_may_show_each_value_of_a_batch_and_what_a_clear_brings_back() -> None:
+    config = Config()
+    batch = StorePutAll("s", (("y", "7"), ("y", "8")))
+    state = play(*THREE, ViewOpen("v", "s", "y"), batch)[-1].state
+    assert [value for value in "123789" if may_show(state, ("y", value), config)] == ["2", "7", "8"]
+    cleared = play(*STORED, ops.StorePut("s", "y", "7"), ViewOpen("v", "s", "y"), StoreClear("s"))[-1].state
+    assert [value for value in "1278" if may_show(cleared, ("y", value), config)] == ["2", "7"]
+
+
+def may_show(state: State, entry: tuple[str, str | None], config: Config) -> bool:
+    return views.may_come_next(state.views["v"], entry, config)
+
+
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__a_released_backward_view_may_show_deleted_keys() -> None:
+    config = released(backward_tombstone=BackwardTombstone.SHOWS)
+    deleted = (*STORED, ops.StorePut("s", "y", None), ViewOpen("v", "s", backward=True))
+    state = play(*deleted, config=config)[-1].state
+    assert [entry for entry in (("y", "2"), ("y", None), ("x", "1")) if not may_show(state, entry, config)] == []
+    assert not may_show(state, ("x", None), config)
+    assert [entry for entry in (("y", "2"), ("y", None)) if may_show(state, entry, Config())] == []
+
+
+@pytest.mark.rule("K-VIEW-7")
+def test_k_view_7__reading_a_view_caches_nothing() -> None:
+    done = play(*STORED, StoreClear("s"), ViewOpen("v", "s"), NEXT)[-1]
+    assert (recent(done.state), done.rows, done.state.gets) == ((), (), 0)
+
+
+@pytest.mark.rule("K-VIEW-7")
+def test_k_view_7__metrics_answer_an_order_of_use_and_guide_the_next_eviction() -> None:
+    config, opened = Config(), (*THREE, ViewOpen("v", "s"), NEXT)
+    state = play(*opened)[-1].state
+    metrics = ops.Metrics("s")
+    own = step(state, metrics, config)
+    counted = own.outcome.answer
+    assert isinstance(counted, NamespaceCounters)
+    other = replace(counted, lru=("x", "z", "y"), hits=counted.hits + 3)
+    guided = views.follow(state, metrics, config, own, Outcome(other))
+    assert guided is not None
+    evicted = step(guided.state, ops.Evict("s"), config)
+    assert [row.key for row in evicted.rows if row.op == "EVICT"] == ["y"]
+    for wrong in (replace(other, lru=("x", "z")), replace(other, hits=counted.hits - 1), replace(other, flushes=9)):
+        followed = views.follow(state, metrics, config, own, Outcome(wrong))
+        assert followed is None or followed.outcome.answer != wrong
+    assert views.follow(guided.state, metrics, config, step(guided.state, metrics, config), Outcome(counted)) is None
+
+
+@pytest.mark.rule("K-VIEW-7")
+def test_k_view_7__an_eviction_by_an_open_order_is_not_judged() -> None:
+    opened = (*THREE, ViewOpen("v", "s"), NEXT)
+    done = play(*opened, ops.Evict("s"))[-1]
+    assert isinstance(done.outcome.answer, Unanswered)
+    got = Outcome(Done())
+    followed = views.follow(play(*opened)[-1].state, ops.Evict("s"), Config(), done, got)
+    assert followed is not None
+    assert followed.outcome == got
+    later = step(followed.state, ops.Usage(), Config())
+    assert views.follow(followed.state, ops.Usage(), Config(), later, got) is not None
+    inside = (ops.OnForward("s", "x", (NEXT, ops.Metrics("s"))), ops.StorePut("s", "x", "5"), ops.StoreFlush("s"))
+    assert isinstance(last_answer(*THREE, ViewOpen("v", "s"), *inside), Unanswered)

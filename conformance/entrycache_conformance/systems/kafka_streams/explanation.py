@@ -13,8 +13,9 @@ from entrycache_faults.model import Fault
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
 from entrycache_protocol import codec, system
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.kafka_streams import ops, outcomes
+from entrycache_reference.kafka_streams import ops, outcomes, views
 from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step
+from entrycache_reference.kafka_streams.step import has_loose_order
 
 GENERAL_LAWS: Final = workload.VARIANT_RULES | {
     rules.Rule.K_PUT_1,
@@ -94,6 +95,15 @@ def read_typed_outcome(op: Any, value: Any) -> outcomes.Outcome:
     return outcomes.Outcome(codec.decode_object(kind, answer), calls, forwards)
 
 
+def follow_answer(state: State, op: Any, config: Any, own: Step, got: Any) -> Step | None:
+    """Return the step that a subject's answer leads to, if an open view allows several answers."""
+    return (
+        None
+        if not (state.views or has_loose_order(state) or state.is_unjudged)
+        else views.follow(state, op, config, own, read_typed_outcome(op, got))
+    )
+
+
 def _read_handed(key: str, value: str | None, context: dict[str, int] | None = None) -> outcomes.Handed:
     return outcomes.Handed(key, value, outcomes.Context(**(context or {})))
 
@@ -119,6 +129,12 @@ def state_text(state: State) -> str:
         if store.is_open
         else f"{name} is closed"
         for name, store in sorted(state.stores.items())
+    ]
+    lines += [
+        f"open view {name} of {view.range.store}: {'at its end' if view.has_ended else f'behind {view.last}'}"
+        if view.has_ended or view.last is not None
+        else f"open view {name} of {view.range.store}: at its beginning"
+        for name, view in sorted(state.views.items())
     ]
     if state.running:
         lines.append(f"running total: {state.running}B")

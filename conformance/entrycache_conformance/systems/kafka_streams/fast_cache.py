@@ -18,6 +18,7 @@ from entrycache_fast.kafka import (
     DirtyEntry,
     DirtyKeyError,
     NoListenerError,
+    OpenView,
     Row,
     ThreadCache,
     Write,
@@ -89,6 +90,7 @@ class Adapter:
         self.store_type = store_type
         self.reentry_budget = reentry_budget
         self.stores: dict[str, CachingStore] = {}
+        self.views: dict[str, OpenView] = {}
         self.downstream: dict[tuple[str, bytes], Sequence[ops.Op]] = {}
         self.called = 0
         self.calls: list[Call] = []
@@ -214,6 +216,7 @@ class Adapter:
             ),
             view_ops.StoreClear: lambda op: self.store(op.store).clear(),
             view_ops.StoreClose: self.store_close,
+            view_ops.ViewClose: self.view_close,
         }
 
     def _view_questions(self) -> dict[type[Any], Callable[[Any], Answer]]:
@@ -221,6 +224,8 @@ class Adapter:
         return {
             view_ops.StoreOpen: self.store_open,
             view_ops.StoreView: self.store_view,
+            view_ops.ViewOpen: self.view_open,
+            view_ops.ViewNext: self.view_next,
             view_ops.StorePutIfAbsent: lambda op: outcomes.Value(
                 to_text_or_none(self.store(op.store).put_if_absent(to_bytes(op.key), to_bytes_or_none(op.value)))
             ),
@@ -257,6 +262,36 @@ class Adapter:
         if op.prefix is not None:
             return list_answer(store.prefix_scan(to_bytes(op.prefix)))
         return list_answer(store.reverse_range(*bounds) if op.backward else store.range(*bounds))
+
+    def view_open(self, op: view_ops.ViewOpen) -> Answer:
+        """Open a view; a prefix stands alone, and a name is free once the store of its view is closed."""
+        bounds = to_bytes_or_none(op.from_), to_bytes_or_none(op.to)
+        is_open = op.view in self.views and self.views[op.view].store.is_open
+        if is_open or (op.prefix is not None and (op.backward or bounds != (None, None))):
+            return REFUSED
+        self.views[op.view] = self.store(op.store).open_view(*bounds, op.backward, to_bytes_or_none(op.prefix))
+        return DONE
+
+    def view_next(self, op: view_ops.ViewNext) -> Answer:
+        """Return the next entry of a view, or its end."""
+        entry = self.open_view(op.view).next()
+        return outcomes.NextEntry(None if entry is None else (to_text(entry[0]), to_text_or_none(entry[1])))
+
+    def view_close(self, op: view_ops.ViewClose) -> None:
+        """Close a view."""
+        self.open_view(op.view)
+        del self.views[op.view]
+
+    def open_view(self, name: str) -> OpenView:
+        """Return the open view of that name.
+
+        Raises:
+            ClosedStoreError: there is none, or its store is closed.
+        """
+        if name not in self.views:
+            raise ClosedStoreError(f"no view {name!r} is open")
+        self.views[name].store.require_open()
+        return self.views[name]
 
     def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
         """Offer a write and return the previous value."""

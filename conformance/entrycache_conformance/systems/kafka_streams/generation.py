@@ -26,12 +26,14 @@ from entrycache_reference.kafka_streams.change import size_bytes, utf8_bytes
 from entrycache_reference.kafka_streams.state import State, total_bytes
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 
+VIEWS: Final = ("v", "w")
 NAMESPACES: Final = ("a", "b", "c", "B")
 STORES: Final = ("s", "t")
 TOPICS: Final = ("", "t", "𝄞", "topic")
 HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
 NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
 INNER_STEPS: Final = 3
+ROOMY: Final = 2_000
 NO_LIMIT: Final = 10_485_760
 
 
@@ -48,6 +50,7 @@ class Aim:
         clamp: Callable[[int], int] = int,
         empty_prefix: bool = True,
         has_context: bool = True,
+        views_overflow: bool = True,
     ) -> None:
         self.draw = draw
         self.traits = traits
@@ -57,6 +60,7 @@ class Aim:
         self.stores = STORES[:stores]
         self.clamp = clamp
         self.has_context = has_context
+        self.views_overflow = views_overflow
         starts = dict.fromkeys(key[:1] for key in traits.keys if key)
         self.prefixes = (*starts, *(key for key in traits.keys if len(key) > 1), *([""] * 3 if empty_prefix else []))
         self.pending_ops: list[Any] = []
@@ -206,6 +210,42 @@ def _store_close(aim: Aim, state: State, depth: int) -> Any:
     return view_ops.StoreClose(store)
 
 
+def _view_open(aim: Aim, state: State, depth: int) -> Any:
+    """Make the opening of a view, mostly under a free name and of every key. Often a few keys are written before it.
+
+    Sometimes the eldest entry is evicted before the view is read. A subject that must not evict under an open view gets
+    one only where there is room.
+    """
+    view = _store_view(aim, state, depth)
+    if not aim.views_overflow and state.max_size_bytes < ROOMY:
+        return view
+    free = tuple(name for name in VIEWS if name not in state.views)
+    name = choose(aim.draw, free if free and aim.draw(0, 3) != 3 else VIEWS)
+    is_wide = aim.draw(0, 2) != 2
+    bounds = (None, None, view.backward) if is_wide else (view.from_, view.to, view.backward, view.prefix)
+    opened = view_ops.ViewOpen(name, view.store, *bounds)
+    if depth == 0 and "store_put" in aim.menu and aim.draw(0, 1) == 1:
+        evicts = aim.views_overflow and {"metrics", "evict"} <= set(aim.menu) and aim.draw(0, 2) == 2
+        later = [view_ops.ViewNext(name), ops.Evict(view.store), ops.Metrics(view.store)] if evicts else []
+        writes = (ops.StorePut(view.store, aim.key(), aim.value()) for _ in range(2))
+        aim.pending_ops = [*later, opened, *writes]
+        return ops.StorePut(view.store, aim.key(), aim.value())
+    return opened
+
+
+def _view_next(aim: Aim, state: State, depth: int) -> Any:
+    """Make a read of a view, or the opening of one. Sometimes the order of use is asked for, and a write follows."""
+    unread = tuple(sorted(name for name, view in state.views.items() if not view.has_ended))
+    if not unread and aim.draw(0, 3) != 3:
+        ended = tuple(sorted(state.views))
+        return view_ops.ViewClose(ended[0]) if len(ended) == len(VIEWS) else _view_open(aim, state, depth)
+    view = choose(aim.draw, unread or VIEWS)
+    if depth == 0 and unread and {"metrics", "store_put"} <= set(aim.menu) and aim.draw(0, 3) == 3:
+        store = state.views[view].range.store
+        aim.pending_ops = [ops.StorePut(store, aim.key(), aim.value()), ops.Metrics(store)]
+    return view_ops.ViewNext(view)
+
+
 NESTING_OPS: Final = frozenset({"listen", "on_forward"})
 
 MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
@@ -244,6 +284,9 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "store_query_range": lambda aim, state, depth: view_ops.StoreQueryRange(aim.store(), aim.bound(), aim.bound()),
     "store_clear": lambda aim, state, depth: view_ops.StoreClear(aim.store()),
     "store_close": _store_close,
+    "view_open": _view_open,
+    "view_next": _view_next,
+    "view_close": lambda aim, state, depth: view_ops.ViewClose(choose(aim.draw, VIEWS)),
 }
 """The maker of each operation."""
 
@@ -361,10 +404,11 @@ def plan_case(
         limits.clamp,
         limits.empty_prefix,
         takes_context(traits, declaration),
+        limits.open_views_overflow,
     )
     aim.pending_ops = fill_to_the_default(declaration, menu, aim)
     steps_max = GREAT_STEPS if aim.pending_ops else traits.steps_max
-    make = only_answered(aim.op, config)
+    make = only_answered(aim.op, config, limits)
     return CasePlan(
         config,
         chosen,

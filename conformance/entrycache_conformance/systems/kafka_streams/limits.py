@@ -1,8 +1,8 @@
 """The limits of a subject of `kafka-streams`, the bounds of a case, and the coverage of the cache limit.
 
-`Limits` are about histories, and about dirty entries. `unsupported_reason` finds steps that give no answer under the
-variants of a subject, and entries that do not have its size or are larger than it takes. `only_answered` keeps the
-generator from making steps without an answer. `cost_bound` bounds what playing a case costs.
+`Limits` are about histories, dirty entries and views. `unsupported_reason` finds steps that give no answer that can be
+judged, steps beyond the limits of a subject, and entries that do not have its size or are larger than it takes.
+`only_answered` keeps the generator from making such steps. `cost_bound` bounds what playing a case costs.
 `count_cells` counts how often a step lands one byte below the cache limit, at it, or above it.
 """
 
@@ -15,18 +15,20 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, step, view_ops
 from entrycache_reference.kafka_streams.change import size_bytes
 from entrycache_reference.kafka_streams.config import Total
-from entrycache_reference.kafka_streams.state import State, total_bytes
+from entrycache_reference.kafka_streams.state import State, Step, total_bytes
 from entrycache_reference.vocabulary import ABSENT
 
 
 @dataclass(frozen=True, slots=True)
 class Limits(system.Limits):
-    """The limits of `kafka-streams`; all but `dirty` and `empty_prefix` are about histories.
+    """The limits of `kafka-streams`; all but `dirty` and those about views are about histories.
 
-    Without `dirty` no write is dirty. Without `empty_prefix` no view has an empty prefix. Without `concurrent_resize`
-    no client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use
-    each other's namespaces. Without `concurrent_clear` no client clears or closes. Without
-    `exact_counts_under_threads` the thread's counters are not judged.
+    Without `dirty` no write is dirty. Without `empty_prefix` no view has an empty prefix. Without `open_views_overflow`
+    nothing is evicted from the first `view_open` of a case on, and nothing is cleared under an open view. Without
+    `delete_under_view` no key leaves the underlying store while a view of it is open. Without `concurrent_resize` no
+    client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
+    other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
+    thread's counters are not judged.
     """
 
     concurrent_resize: bool = True
@@ -35,6 +37,8 @@ class Limits(system.Limits):
     exact_counts_under_threads: bool = True
     dirty: bool = system.step_field(True)
     empty_prefix: bool = True
+    open_views_overflow: bool = True
+    delete_under_view: bool = True
 
     @property
     def hides_rules(self) -> bool:
@@ -89,31 +93,59 @@ def _find_empty_prefix(declaration: Declaration, steps: Sequence[Any]) -> str:
     return next((f"step {at} of the case has an empty prefix, and the subject takes none" for at in empty), "")
 
 
+def _opens_view(op: Any) -> bool:
+    """Return whether an operation opens a view, itself or inside a call."""
+    return any(isinstance(one, view_ops.ViewOpen) for one in _all_ops(op))
+
+
+def _find_unplayable(limits: Any, state: State, done: Step) -> str:
+    """Return why a step of a case with open views cannot be played or judged; empty if it can."""
+    if isinstance(done.outcome.answer, outcomes.Unanswered):
+        return f"gives no answer that can be judged: {done.outcome.answer.reason}"
+    leaves = any(row.op == "EVICT" or (row.cause == "CLEAR" and done.state.views) for row in done.rows)
+    if not limits.open_views_overflow and leaves:
+        return "evicts after a view was opened or clears under an open one, and the subject takes no such step"
+    read = {view.range.store for name, view in done.state.views.items() if name in state.views}
+    loses_key = any(state.stores[store].inner.keys() - done.state.stores[store].inner.keys() for store in read)
+    if not limits.delete_under_view and loses_key:
+        return "deletes a key under an open view, and the subject takes no such step"
+    return ""
+
+
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Return the reason why the subject cannot play the case; empty if it can."""
     excess = _find_wrong_size(declaration, steps) or _find_empty_prefix(declaration, steps)
     if excess:
         return excess
-    if config.variants.total is Total.EXACT:
+    opened = next((at for at, op in enumerate(steps) if _opens_view(op)), len(steps))
+    if config.variants.total is Total.EXACT and opened == len(steps):
         return ""
     state = initial(config)
     for at, op in enumerate(steps):
         done = step(state, op, config)
-        if isinstance(done.outcome.answer, outcomes.Unanswered):
+        if at < opened and isinstance(done.outcome.answer, outcomes.Unanswered):
             return f"under the declared variants step {at} of the case gives no answer: {done.outcome.answer.reason}"
+        reason = _find_unplayable(declaration.limits, state, done) if at >= opened else ""
+        if reason:
+            return f"step {at} of the case {reason}"
         state = done.state
     return ""
 
 
-def only_answered(make: Callable[[str, State], Any], config: Config) -> Callable[[str, State], Any]:
-    """Return the maker of operations with a `usage` in place of each operation that would give no answer."""
-    if config.variants.total is Total.EXACT:
-        return make
+def only_answered(make: Callable[[str, State], Any], config: Config, limits: Any) -> Callable[[str, State], Any]:
+    """Return the maker of operations with a `usage` in place of each operation that cannot be played or judged."""
+    is_exact, has_views = config.variants.total is Total.EXACT, False
 
     def make_answered(name: str, state: State) -> Any:
+        nonlocal has_views
         op = make(name, state)
-        answer = step(state, op, config).outcome.answer
-        return ops.Usage() if isinstance(answer, outcomes.Unanswered) else op
+        has_views = has_views or _opens_view(op)
+        if is_exact and not has_views:
+            return op
+        done = step(state, op, config)
+        if has_views:
+            return ops.Usage() if _find_unplayable(limits, state, done) else op
+        return ops.Usage() if isinstance(done.outcome.answer, outcomes.Unanswered) else op
 
     return make_answered
 

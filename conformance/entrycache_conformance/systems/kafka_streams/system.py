@@ -104,6 +104,13 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     "store_query_range": [*STORED, {"op": "store_flush", **S}, {"op": "store_query_range", **S, "from": "y"}],
     "store_clear": [*STORED, {"op": "store_clear", **S}, {"op": "store_get", **S, "key": "x"}],
     "store_close": [*STORED, {"op": "store_close", **S}, {"op": "store_get", **S, "key": "x"}],
+    "view_open": [*STORED, {"op": "view_open", "view": "v", **S}, {"op": "view_next", "view": "v"}],
+    "view_next": [
+        *STORED,
+        {"op": "view_open", "view": "v", **S, "backward": True},
+        *[{"op": "view_next", "view": "v"}] * 4,
+    ],
+    "view_close": [{"op": "view_open", "view": "v", **S}, *[{"op": "view_close", "view": "v"}] * 2],
 }
 """The smoke cases by the operation that they test."""
 
@@ -117,7 +124,14 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
     name=NAME,
     levels=ops.LEVELS,
     ops=system.index_ops(ops.OPS),
-    model=system.Model(Config, Variants, initial, step),
+    model=system.Model(
+        Config,
+        Variants,
+        initial,
+        step,
+        explanation.follow_answer,
+        frozenset({"view_open", "view_next", "view_close"}),
+    ),
     laws=system.Laws(
         laws.broken,
         table=(*laws.LAWS, *threads.LAWS),

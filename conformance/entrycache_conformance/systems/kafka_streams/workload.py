@@ -27,10 +27,13 @@ OPS_INSIDE_CALLS: Final = MappingProxyType(
         "store_all": 2,
         "store_open": 0,
         "store_close": 0,
+        "view_open": 0,
+        "view_next": 0,
+        "view_close": 0,
     }
 )
 """Weights inside calls: operations that change the cache during the call come more often. No store is opened or closed
-there."""
+there, and no view is opened, read or closed: inside a call no answer guides the reference."""
 
 
 class WorkloadParameters(NamedTuple):
@@ -212,6 +215,9 @@ WEIGHTS: Final[dict[str, int]] = {
     "store_query_range": 3,
     "store_clear": 2,
     "store_close": 3,
+    "view_open": 4,
+    "view_next": 14,
+    "view_close": 1,
 }
 
 VARIANT_RULES: Final = frozenset(

@@ -233,8 +233,10 @@ def usage_without_tombstones(state: State, event: ops.Usage, config: Config, *ca
 @seeded_fault(Rule.K_METRICS_2, ops.Metrics)
 def metrics_of_thread_swapped(state: State, event: ops.Metrics, config: Config, *calls: Any) -> OperationResult:
     """The thread's puts and gets are swapped."""
-    swapped = state._replace(puts=state.gets, gets=state.puts) if event.ns is ABSENT else state
-    return state, entries.metrics(swapped, event, config, *calls)[1]
+    after, answer = entries.metrics(state, event, config, *calls)
+    return after, answer if event.ns is not ABSENT else outcomes.ThreadCounters(
+        state.gets, state.puts, state.evicts, state.flushes
+    )
 
 
 @seeded_fault(Rule.K_METRICS_3, ops.Metrics)
@@ -244,7 +246,7 @@ def metrics_eldest_first(state: State, event: ops.Metrics, config: Config, *call
         return entries.metrics(state, event, config, *calls)
     own = space_of(state, event.ns)
     reordered = with_space(state, event.ns, own._replace(recent=own.recent[::-1]))
-    return state, entries.metrics(reordered, event, config, *calls)[1]
+    return entries.metrics(state, event, config, *calls)[0], entries.metrics(reordered, event, config, *calls)[1]
 
 
 @seeded_fault(Rule.K_METRICS_3, ops.Metrics, other=True)

@@ -5,8 +5,8 @@ from typing import Any
 
 from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
 from entrycache_reference.kafka_streams import config as configuration
-from entrycache_reference.kafka_streams import namespaces, ops, outcomes, stores, views
-from entrycache_reference.kafka_streams.change import sort_by_bytes
+from entrycache_reference.kafka_streams import entries, namespaces, ops, outcomes, stores, views
+from entrycache_reference.kafka_streams.change import book_bytes, handle_of, sort_by_bytes
 from entrycache_reference.kafka_streams.laws.stores import last_writes
 from entrycache_reference.kafka_streams.state import State, Store, space_of
 from entrycache_reference.kafka_streams.view_ops import (
@@ -18,6 +18,8 @@ from entrycache_reference.kafka_streams.view_ops import (
     StoreQuery,
     StoreQueryRange,
     StoreView,
+    ViewNext,
+    ViewOpen,
 )
 from entrycache_reference.rules import Rule
 
@@ -177,3 +179,69 @@ def query_range_merged(
     """In a release that asks the underlying store for a range, the cache is asked too."""
     merged = replace(config.variants, range_query=configuration.RangeQuery.MERGED)
     return views.store_query_range(state, event, replace(config, variants=merged), *calls)
+
+
+# Open views.
+
+
+@seeded_fault(Rule.K_VIEW_6, ViewNext)
+def next_but_one(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view leaves out an entry that comes after the first."""
+    after, answer = views.view_next(state, event, config, *calls)
+    is_later = event.view in state.views and state.views[event.view].last is not None
+    return views.view_next(after, event, config, *calls) if is_later else (after, answer)
+
+
+@seeded_fault(Rule.K_VIEW_6, ViewNext, other=True)
+def next_twice(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view shows its first entry again and again."""
+    after, answer = views.view_next(state, event, config, *calls)
+    is_entry = isinstance(answer, outcomes.NextEntry) and answer.entry is not None
+    return after._replace(views=state.views) if is_entry else after, answer
+
+
+@seeded_fault(Rule.K_VIEW_6, ViewNext, other=True)
+def next_from_below(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view shows what lies below although the cache holds a newer value."""
+    after, answer = views.view_next(state, event, config, *calls)
+    if not isinstance(answer, outcomes.NextEntry) or answer.entry is None:
+        return after, answer
+    key, value = answer.entry
+    below = stores.store_of(state, state.views[event.view].range.store).inner
+    return after, outcomes.NextEntry((key, below.get(key, value)))
+
+
+@seeded_fault(Rule.K_VIEW_6, ViewNext, other=True)
+def next_with_null(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view shows a key that was deleted meanwhile with the value null."""
+    view = state.views.get(event.view)
+    now = {} if view is None else views.values_now(state, view)
+    ahead = () if view is None or view.has_ended else views.keys_ahead(view)
+    if view is None or not ahead or ahead[0] in now:
+        return views.view_next(state, event, config, *calls)
+    return views.show(state, event.view, (ahead[0], None)), outcomes.NextEntry((ahead[0], None))
+
+
+@seeded_fault(Rule.K_VIEW_6, ViewOpen, other=True)
+def opened_ascending(state: State, event: ViewOpen, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view that goes backward comes in ascending order."""
+    after, answer = views.view_open(state, event, config, *calls)
+    if not event.backward or not isinstance(answer, outcomes.Done):
+        return after, answer
+    ascending = after.views[event.view]._replace(range=replace(event, backward=False))
+    return after._replace(views={**after.views, event.view: ascending}), answer
+
+
+@seeded_fault(Rule.K_VIEW_7, ViewNext)
+def next_that_caches(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view caches what it finds in the underlying store."""
+    after, answer = views.view_next(state, event, config, *calls)
+    if not isinstance(answer, outcomes.NextEntry) or answer.entry is None:
+        return after, answer
+    key, value = answer.entry
+    store = state.views[event.view].range.store
+    if key in space_of(after, store).nodes:
+        return after, answer
+    there = stores.ensure_store(after, store)
+    written = entries.write_node(there, store, key, stores.build_store_node(key, value, False, there.writes))
+    return book_bytes(there, written, handle_of(there, store), config), answer

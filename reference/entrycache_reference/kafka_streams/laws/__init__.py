@@ -33,6 +33,9 @@ FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     view_ops.StoreClose: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
     view_ops.StoreOpen: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
     view_ops.StoreView: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.ViewOpen: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.ViewNext: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.ViewClose: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
 }
 """The errors that an operation may end with; those of a store only if its namespace has another listener, or none."""
 

@@ -372,7 +372,9 @@ def reports_the_namespace(config: Config, pre: State, event: Metrics, step: Step
     expected = outcomes.NamespaceCounters(
         namespace.hits, namespace.misses, namespace.overwrites, namespace.flushes, namespace.dirty, namespace.recent
     )
-    return step.state == pre and step.outcome.answer == expected
+    known = step.state.spaces.get(event.ns) if namespace.is_loose else None
+    after = pre if known is None else pre._replace(spaces={**pre.spaces, event.ns: namespace._replace(is_loose=False)})
+    return step.state == after and step.outcome.answer == expected
 
 
 def is_an_equal_share(config: Config, pre: State, event: Share, step: Step) -> bool:

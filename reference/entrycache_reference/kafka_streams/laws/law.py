@@ -16,7 +16,7 @@ from entrycache_reference.rules import Rule
 Check = Callable[[Config, State, Any, Step], bool]
 """A question about one step: the configuration, the state before it, its event, and its result."""
 
-EMPTY_SPACE: Final = Space({}, (), (), None, 0, 0, 0, 0)
+EMPTY_SPACE: Final = Space({}, (), (), None, 0, 0, 0, 0, False)
 """An empty namespace as the rules define it, independent of the defaults of the reference."""
 
 

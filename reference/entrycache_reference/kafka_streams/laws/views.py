@@ -8,8 +8,8 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery
 from entrycache_reference.kafka_streams.laws import law
 from entrycache_reference.kafka_streams.laws.stores import EMPTY_STORE, agrees, is_on_closed, last_writes
-from entrycache_reference.kafka_streams.outcomes import Counted, Done, ErrorKind, Failed, Listing, Value
-from entrycache_reference.kafka_streams.state import State, Step
+from entrycache_reference.kafka_streams.outcomes import Counted, Done, ErrorKind, Failed, Listing, NextEntry, Value
+from entrycache_reference.kafka_streams.state import OpenView, State, Step
 from entrycache_reference.kafka_streams.view_ops import (
     StoreClear,
     StoreClose,
@@ -19,6 +19,9 @@ from entrycache_reference.kafka_streams.view_ops import (
     StoreQuery,
     StoreQueryRange,
     StoreView,
+    ViewClose,
+    ViewNext,
+    ViewOpen,
 )
 from entrycache_reference.rules import Rule
 
@@ -224,12 +227,77 @@ def shows_what_lies_below(config: Config, pre: State, event: StoreQueryRange, st
     return step.outcome.answer == expected and not step.rows
 
 
+def _is_of_views(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a step opens, reads or closes a view, outside of any call."""
+    return not law.has_failed(step)
+
+
+def keeps_the_promise(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-VIEW-6."""
+    if isinstance(event, ViewClose):
+        return event.view not in step.state.views
+    view = step.state.views.get(event.view)
+    if view is None:
+        return False
+    if isinstance(event, ViewOpen):
+        written = last_writes(step.state, event.store)
+        held = {key: (written[key],) for key in keys_in_view(event, written)}
+        return (view.range, dict(view.had), view.last, view.has_ended) == (event, held, None, False)
+    answer = step.outcome.answer
+    return isinstance(answer, NextEntry) and _comes_next(pre.views[event.view], view, answer.entry)
+
+
+def _comes_next(before: OpenView, after: OpenView, entry: Any) -> bool:
+    """Return whether an entry, or the end, is allowed where a view is, and the view has gone on behind it."""
+    if entry is None:
+        left = [] if before.has_ended else [key for key in before.had if _is_ahead(before, key)]
+        return after.has_ended and all(None in before.had[key] for key in left)
+    key, value = entry
+    passed = [other for other in before.had if _is_ahead(before, other) and _is_ahead(after, other, back=True)]
+    values = before.had.get(key, ())
+    return (
+        (after.last, after.has_ended, before.has_ended) == (key, False, False)
+        and value is not None
+        and value in values
+        and _is_ahead(before, key)
+        and all(None in before.had[other] for other in passed)
+    )
+
+
+def _is_ahead(view: OpenView, key: str, back: bool = False) -> bool:
+    """Return whether a key comes behind the last one of a view, or with `back` before it."""
+    if view.last is None:
+        return not back
+    at, last = encode(key), encode(view.last)
+    return at != last and (at < last) == (view.range.backward != back)
+
+
+def touches_no_more_than_the_order(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-VIEW-7: nothing is cached, evicted, written or forwarded."""
+    if not (law.is_uncalled(step) and not step.rows):
+        return False
+    store = event.store if isinstance(event, ViewOpen) else pre.views[event.view].range.store
+    before, after = law.space(pre, store), law.space(step.state, store)
+    keeps = (after.nodes, after.dirty, sorted(after.recent)) == (before.nodes, before.dirty, sorted(before.recent))
+    is_known = isinstance(event, ViewClose) or store not in step.state.spaces or after.is_loose
+    counters = (step.state.puts, step.state.gets, step.state.evicts)
+    return (
+        keeps
+        and is_known
+        and counters == (pre.puts, pre.gets, pre.evicts)
+        and underlying(step.state, store) == underlying(pre, store)
+        and law.are_others_unchanged(pre, step, store)
+    )
+
+
 VIEW_LAWS: Final = (
     law.Law(Rule.K_VIEW_1, (StoreView,), _merges, shows_the_last_writes),
     law.Law(Rule.K_VIEW_2, (StoreView,), _answers, touches_its_cached_keys),
     law.Law(Rule.K_VIEW_3, (StoreView,), _has_an_empty_prefix, shows_every_key),
     law.Law(Rule.K_VIEW_4, (StoreCount,), _answers, counts_what_lies_below),
     law.Law(Rule.K_VIEW_5, (StorePutIfAbsent,), _offers, writes_only_where_nothing_is),
+    law.Law(Rule.K_VIEW_6, (ViewOpen, ViewNext, ViewClose), _is_of_views, keeps_the_promise),
+    law.Law(Rule.K_VIEW_7, (ViewOpen, ViewNext, ViewClose), _is_of_views, touches_no_more_than_the_order),
     law.Law(Rule.K_VIEW_8, (StoreQuery, StoreQueryRange), _queries, answers_like_a_read),
     law.Law(Rule.K_VIEW_9, (StoreView,), _shows, shows_what_a_later_tombstone_hides),
     law.Law(Rule.K_VIEW_10, (StoreQueryRange,), _asks_below, shows_what_lies_below),

@@ -30,6 +30,7 @@ final class KafkaRun {
     final ThreadCache cache;
     final StreamsMetricsImpl metrics;
     final Map<String, CachedStore> stores = new HashMap<>();
+    final Map<String, ViewOps.OpenView> views = new HashMap<>();
 
     private final long reentryBudget;
     private final ThreadLocal<Calls> calls = ThreadLocal.withInitial(Calls::new);

@@ -3,6 +3,7 @@ package org.apache.kafka.streams.state.internals;
 import com.google.gson.JsonObject;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.streams.internals.metrics.ClientMetrics;
 
 /** The named variants in which the releases differ from the protocol, each with the findings that it stands for. */
 final class Readings {
@@ -29,11 +30,16 @@ final class Readings {
             Map.entry("limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts"),
             Map.entry("variants.backward_tombstone", "kafka-reverse-view-shows-deleted"),
             Map.entry("variants.range_query", "kafka-range-query-skips-cache"),
-            Map.entry("limits.empty_prefix", "kafka-prefix-scan-throws"));
+            Map.entry("limits.empty_prefix", "kafka-prefix-scan-throws"),
+            Map.entry("limits.open_views_overflow", "kafka-iteration-misses-evicted"));
+
+    /** The finding of the releases before 4.0. */
+    private static final String DELETED_UNDER_VIEW = "kafka-iteration-meets-deleted";
 
     /** The limits of the steps in cases and histories. */
     private static final List<String> LIMITS = List.of(
             "empty_prefix",
+            "open_views_overflow",
             "concurrent_resize",
             "crossed_listeners",
             "concurrent_clear",
@@ -48,11 +54,22 @@ final class Readings {
     static JsonObject limits() {
         JsonObject limits = new JsonObject();
         LIMITS.forEach(each -> limits.addProperty(each, false));
+        if (isBefore4()) {
+            limits.addProperty("delete_under_view", false);
+        }
         return limits;
     }
 
     static JsonObject findings() {
-        return json(FINDINGS);
+        JsonObject findings = json(FINDINGS);
+        if (isBefore4()) {
+            findings.addProperty("limits.delete_under_view", DELETED_UNDER_VIEW);
+        }
+        return findings;
+    }
+
+    private static boolean isBefore4() {
+        return ClientMetrics.version().startsWith("3.");
     }
 
     private static JsonObject json(Map<String, String> named) {

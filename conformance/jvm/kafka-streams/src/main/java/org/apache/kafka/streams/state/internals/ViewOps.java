@@ -6,6 +6,7 @@ import static org.apache.kafka.streams.state.internals.StoreOps.store;
 import static org.apache.kafka.streams.state.internals.StoreOps.with;
 import static org.apache.kafka.streams.state.internals.Values.json;
 import static org.apache.kafka.streams.state.internals.Values.key;
+import static org.apache.kafka.streams.state.internals.Values.pair;
 import static org.apache.kafka.streams.state.internals.Values.value;
 
 import com.google.gson.JsonArray;
@@ -42,7 +43,10 @@ final class ViewOps {
                 new Operation<>("store_query", "CachingKeyValueStore.query", ViewOps::query),
                 new Operation<>("store_query_range", "CachingKeyValueStore.query", ViewOps::queryRange),
                 new Operation<>("store_clear", "CachingKeyValueStore.clearCache", ViewOps::clear),
-                new Operation<>("store_close", "CachingKeyValueStore.close", ViewOps::close));
+                new Operation<>("store_close", "CachingKeyValueStore.close", ViewOps::close),
+                new Operation<>("view_open", "CachingKeyValueStore.all", ViewOps::viewOpen),
+                new Operation<>("view_next", "KeyValueIterator.next", ViewOps::viewNext),
+                new Operation<>("view_close", "KeyValueIterator.close", ViewOps::viewClose));
     }
 
     private static JsonObject open(KafkaRun run, Args step) {
@@ -56,6 +60,10 @@ final class ViewOps {
     }
 
     private static JsonObject view(KafkaRun run, Args step) {
+        return entries(iterator(run, step));
+    }
+
+    private static KeyValueIterator<Bytes, byte[]> iterator(KafkaRun run, Args step) {
         Bytes from = key(step, "from");
         Bytes to = key(step, "to");
         boolean all = from == null && to == null;
@@ -64,13 +72,50 @@ final class ViewOps {
             if (backward || !all) {
                 throw new IllegalStateException("a prefix stands alone");
             }
-            return entries(opened(run, step).caching.prefixScan(step.text("prefix"), new StringSerializer()));
+            return opened(run, step).caching.prefixScan(step.text("prefix"), new StringSerializer());
         }
         CachingKeyValueStore caching = opened(run, step).caching;
         if (backward) {
-            return entries(all ? caching.reverseAll() : caching.reverseRange(from, to));
+            return all ? caching.reverseAll() : caching.reverseRange(from, to);
         }
-        return entries(all ? caching.all() : caching.range(from, to));
+        return all ? caching.all() : caching.range(from, to);
+    }
+
+    /** A released iterator that is read step by step, with its store. */
+    record OpenView(CachedStore store, KeyValueIterator<Bytes, byte[]> iterator) {}
+
+    private static JsonObject viewOpen(KafkaRun run, Args step) {
+        String name = step.text("view");
+        OpenView known = run.views.get(name);
+        if (known != null && known.store.caching.isOpen()) {
+            throw new IllegalStateException("the view '" + name + "' is open");
+        }
+        run.views.put(name, new OpenView(opened(run, step), iterator(run, step)));
+        return new JsonObject();
+    }
+
+    private static JsonObject viewNext(KafkaRun run, Args step) {
+        KeyValueIterator<Bytes, byte[]> iterator = openView(run, step).iterator;
+        if (!iterator.hasNext()) {
+            return with("entry", JsonNull.INSTANCE);
+        }
+        KeyValue<Bytes, byte[]> next = iterator.next();
+        return with("entry", pair(json(next.key), json(next.value)));
+    }
+
+    private static JsonObject viewClose(KafkaRun run, Args step) {
+        openView(run, step).iterator.close();
+        run.views.remove(step.text("view"));
+        return new JsonObject();
+    }
+
+    /** Returns the open view of the step; the view of a closed store is closed. */
+    private static OpenView openView(KafkaRun run, Args step) {
+        OpenView view = run.views.get(step.text("view"));
+        if (view == null || !view.store.caching.isOpen()) {
+            throw new IllegalStateException("the view '" + step.text("view") + "' is not open");
+        }
+        return view;
     }
 
     private static JsonObject putIfAbsent(KafkaRun run, Args step) {
