@@ -36,14 +36,15 @@ from entrycache_protocol.case import Case, History
 from entrycache_protocol.declaration import Declaration, read_declaration
 from entrycache_protocol.server import ClassAnswerer, Subject
 from entrycache_protocol.subject import (
-    IMPLEMENTATION_ERRORS,
     Answer,
     FailedRun,
     FailureKind,
     HistoryAnswer,
     InProcessSubject,
+    Interruption,
     TestedSubject,
     open_local_subject,
+    raise_interruption,
 )
 from entrycache_protocol.system import AnySystem
 
@@ -90,8 +91,8 @@ day, because both processes may be suspended together.
 """
 
 
-class RunTimedOut(BaseException):
-    """A run took too long. This is no `Exception`, so that a class seldom catches it by accident."""
+class RunTimedOut(Interruption):
+    """A run took too long."""
 
 
 class RunClock:
@@ -296,7 +297,7 @@ class PythonSubject(TestedSubject):
         """Return the answer of the class to a case, as JSON."""
         self._identity += 1
         request = json.loads(wire.encode_request(case, self._identity, self._declaration))
-        with _refuse_exit(), contextlib.redirect_stdout(sys.stderr):
+        with _refuse_exit(), server.divert_stdout():
             answer = self._clock.play(self._answers, request)
         return wire.parse_line(answer.encode())
 
@@ -367,9 +368,10 @@ def load_class(module: str, name: str) -> type[Subject]:
     """
     sys.path.insert(0, str(Path.cwd()))
     try:
-        with _refuse_exit():
+        with _refuse_exit(), server.divert_stdout():
             loaded: Any = getattr(importlib.import_module(module), name, None)
-    except IMPLEMENTATION_ERRORS as error:  # whatever a module of somebody else throws while it is imported
+    except BaseException as error:  # whatever a module of somebody else throws while it is imported
+        raise_interruption(error)
         raise errors.UsageError(f"cannot import {module!r}: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)

@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
 
@@ -35,7 +36,6 @@ from entrycache_protocol.case import Case, config_to_json
 from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.server import ClassAnswerer, Skip, Subject
 from entrycache_protocol.subject import (
-    IMPLEMENTATION_ERRORS,
     Answer,
     Difference,
     FailedRun,
@@ -45,6 +45,7 @@ from entrycache_protocol.subject import (
     RunResult,
     SkippedRun,
     TestedSubject,
+    raise_interruption,
     require_supported,
 )
 from entrycache_protocol.system import AnySystem, CasePlan, Cases, Draw, choose, seeded_draw
@@ -127,7 +128,7 @@ class ProcessRun:
         started_at = time.perf_counter()
         answer = self._subject.play([case])[0]
         self.seconds += time.perf_counter() - started_at
-        self.steps += len(case.steps)
+        self.steps += len(answer.outcomes) if isinstance(answer, RunResult) else 0
         return answer
 
     def print_and_close(self) -> None:
@@ -166,13 +167,37 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     """
 
     setup: ClassVar[Setup]
+    _compared: ClassVar[list[int]]
 
     def __init_subclass__(cls) -> None:
-        """Leave out the phase `explain`: it names lines of this suite, and tracing them takes five times as long."""
+        """Set up the test of a machine. It fails if nothing was compared.
+
+        Leave out the phase `explain`: it names lines of this suite, and tracing them takes five times as long.
+        """
         super().__init_subclass__()
+        cls._compared = [0]
         options = cls.TestCase.settings
         phases = [phase for phase in options.phases if phase is not hypothesis.Phase.explain]
         cls.TestCase.settings = hypothesis.settings(options, phases=phases)
+        run_test = cls.TestCase.runTest
+
+        @wraps(run_test)
+        def run_and_count(test: Any) -> None:
+            __tracebackhide__ = True
+            cls._compared[0] = 0
+            run_test(test)
+            cls.require_comparisons()
+
+        cls.TestCase.runTest = run_and_count
+
+    @classmethod
+    def require_comparisons(cls) -> None:
+        """Check that some answer of the subject was compared.
+
+        Raises:
+            AssertionError: none was, because the subject skipped every step.
+        """
+        assert cls._compared[0], f"nothing was checked of {cls.setup.subject.name}: it skipped every step"
 
     def __init__(self) -> None:
         super().__init__()
@@ -379,6 +404,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         difference = judge(Case(system, self._config, (op,)), [done], answer, declaration)
         if difference is not None:
             self._fail(difference._replace(at=len(self._ops) - 1))
+        self._compared[0] += 1
         self._state = done.state
         return answer.outcomes[0]
 
@@ -393,7 +419,8 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             return SkippedRun(skip.reason)
         except errors.EntrycacheError:
             raise
-        except IMPLEMENTATION_ERRORS as error:  # an error of the implementation is its answer
+        except BaseException as error:  # an error of the implementation is its answer
+            raise_interruption(error)
             failed = FailedRun(FailureKind.ERRORED, 0, f"{type(error).__name__}: {error}")
             self._fail(Difference(len(self._ops) - 1, self._steps[-1].outcome, None, failed), error)
 
@@ -404,7 +431,10 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         difference = judge(self.case, self._steps, answer, self.setup.subject.declaration)
         if difference is not None:
             self._fail(difference)
-        return answer.outcomes[-1] if isinstance(answer, RunResult) and answer.outcomes else None
+        if not isinstance(answer, RunResult) or not answer.outcomes:
+            return None
+        self._compared[0] += len(answer.outcomes)
+        return answer.outcomes[-1]
 
     def _end(self) -> None:
         """Perform the queries that end a case, and count what the run has left behind."""

@@ -15,14 +15,15 @@ import contextlib
 import inspect
 import json
 import keyword
+import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import IO, Any, ClassVar, Protocol, final
 
 from entrycache_protocol import codec, errors, subject
-from entrycache_protocol.subject import IMPLEMENTATION_ERRORS, InProcessSubject
+from entrycache_protocol.subject import InProcessSubject, raise_interruption
 
 
 class Skip(Exception):
@@ -107,7 +108,8 @@ def answer_run(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
         leaked = answerer.leaked(instance)
     except Skip as skip:
         return _skipped(request, skip)
-    except IMPLEMENTATION_ERRORS as error:  # an error of the implementation is its answer
+    except BaseException as error:  # an error of the implementation is its answer
+        raise_interruption(error)
         return _errored(request, at, error)
     return {"id": request.get("id"), "outcomes": outcomes, **({} if leaked is None else {"leaked": leaked})}
 
@@ -126,7 +128,8 @@ def answer_history(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any
             raise codec.MalformedValue(f"histories of {request['system']} are not offered")
         events = subject.play_history(lambda step: answerer.perform(instance, step), parts)
         answered = [{**event._asdict(), "outcome": answerer.write(event.outcome)} for event in events]
-    except IMPLEMENTATION_ERRORS as error:  # as in a run
+    except BaseException as error:  # as in a run
+        raise_interruption(error)
         why = error.__cause__ if isinstance(error, subject.StepError) else error
         return _skipped(request, why) if isinstance(why, Skip) else _errored(request, None, error)
     return {"id": request.get("id"), "events": answered}
@@ -423,14 +426,44 @@ def _freeze(value: Any) -> Any:
     return value
 
 
+@contextlib.contextmanager
+def divert_stdout() -> Iterator[None]:
+    """Send to stderr what is written to stdout inside the block, also by C code, `os.write(1, ..)` and processes."""
+    with contextlib.ExitStack() as restore:
+        with contextlib.suppress(OSError):  # a closed stream has nothing to divert
+            saved = os.dup(1)
+            restore.callback(os.close, saved)
+            _flush_stdout()
+            os.dup2(2, 1)
+            restore.callback(os.dup2, saved, 1)
+            restore.callback(_flush_stdout)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+
+
+def _flush_stdout() -> None:
+    for stream in (sys.stdout, sys.__stdout__):
+        with contextlib.suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it, or closed
+            stream.flush()  # type: ignore[union-attr]
+
+
+@contextlib.contextmanager
+def own_stdout() -> Iterator[IO[str]]:
+    """Yield a stream to stdout that nobody else has; everything else that is written to stdout goes to stderr."""
+    if sys.stdout is not sys.__stdout__:  # somebody has replaced it, for instance by a text in memory
+        yield sys.stdout
+        return
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers, divert_stdout():
+        yield answers
+
+
 def serve(subject: type[Subject]) -> int:
     """Speak the protocol for a class on stdin and stdout until `stop` or the end of input, and return the exit code.
 
     Output that the implementation prints goes to stderr.
     """
-    answers = sys.stdout
     try:
-        with contextlib.redirect_stdout(sys.stderr):
+        with own_stdout() as answers, contextlib.redirect_stdout(sys.stderr):
             return serve_requests(ClassAnswerer(subject), sink=answers)
     except errors.EntrycacheError as error:
         print(f"serve: {error}", file=sys.stderr)

@@ -246,8 +246,18 @@ def expected_to_json(system: AnySystem, difference: Difference) -> Any:
 SWITCH_SECONDS: Final = 1e-6
 """The time after which the interpreter switches threads while a history is played."""
 
-IMPLEMENTATION_ERRORS: Final = (Exception, SystemExit)
-"""The errors of an implementation; one that calls `sys.exit` would end the runner with an exit code of its own."""
+
+class Interruption(BaseException):
+    """An error that ends a run from outside. This is no `Exception`, so that a class seldom catches it by accident."""
+
+
+def raise_interruption(error: BaseException) -> None:
+    """Raise an error again if it ends a run from outside; return if it is an error of the implementation.
+
+    An implementation may raise any class, also `SystemExit` or a cancelled task, and none of them ends the runner.
+    """
+    if isinstance(error, KeyboardInterrupt | Interruption):
+        raise error
 
 
 class StepError(Exception):
@@ -280,7 +290,8 @@ def play_history(
             except EntrycacheError as error:
                 failures.append(_step_error(number, index, op, error))
                 return
-            except IMPLEMENTATION_ERRORS as error:  # any error of an implementation is its answer
+            except BaseException as error:  # any error of an implementation is its answer
+                raise_interruption(error)
                 failures.append(_step_error(number, index, op, error))
                 return
             done.append(HistoryEvent(number, index, start, next(ticks), outcome))

@@ -129,6 +129,65 @@ def test_a_hang_is_shrunk_and_its_case_can_be_replayed(tmp_path: Path) -> None:
     assert (code, json.loads(out)["rules"]) == (1, ["R-LIVENESS-1"])
 
 
+PRINTS: Final = """
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from slow import Right
+
+
+class Prints(Right):
+    def _hit(self):
+        print("verdict")
+        print("verdict", file=sys.__stdout__)
+        os.write(1, b"verdict\\n")
+        subprocess.run(["echo", "verdict"])
+
+
+class Closes(Right):
+    def _hit(self):
+        os.close(1)
+
+
+class LeavesThreads(Right):
+    def _hit(self):
+        if threading.active_count() < 9:
+            threading.Thread(target=time.sleep, args=(1000,)).start()
+
+
+class Cancels(Right):
+    def _hit(self):
+        raise GeneratorExit
+
+
+print("verdict")
+os.write(1, b"verdict\\n")
+"""
+
+
+@pytest.mark.parametrize("how", ["{}", "--command={python} -m entrycache_cli serve {}"])
+@pytest.mark.parametrize("name", ["Prints", "Closes"])
+def test_a_class_cannot_write_into_our_output(name: str, how: str, tmp_path: Path) -> None:
+    (tmp_path / "prints.py").write_text(PRINTS, encoding="utf-8")
+    code, out, err = end(tmp_path, "smoke", how.format(f"prints:{name}", python=sys.executable), "--json")
+    assert code == 0, err
+    assert json.loads(out)["verdict"] == "conforms"
+
+
+def test_threads_that_a_class_leaves_do_not_hold_the_command(tmp_path: Path) -> None:
+    (tmp_path / "prints.py").write_text(PRINTS, encoding="utf-8")
+    assert end(tmp_path, "smoke", "prints:LeavesThreads")[0] == 0
+
+
+def test_an_error_that_is_no_exception_is_an_error_of_the_class(tmp_path: Path) -> None:
+    (tmp_path / "prints.py").write_text(PRINTS, encoding="utf-8")
+    code, out, err = end(tmp_path, "smoke", "prints:Cancels")
+    assert (code, "GeneratorExit" in out, "Traceback" in err) == (1, True, False)
+
+
 @pytest.mark.parametrize("name", ["InC", "CatchesAll"])
 def test_a_step_that_cannot_be_interrupted_is_named_and_ends_the_command(name: str, tmp_path: Path) -> None:
     code, _, err = end(tmp_path, "smoke", f"slow:{name}", "--timeout", "0.5")

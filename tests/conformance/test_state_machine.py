@@ -10,7 +10,7 @@ import sys
 import unittest
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, given, reproduce_failure, seed, settings
@@ -224,6 +224,53 @@ def test_a_skipped_step_is_left_out_on_both_sides() -> None:
             assert not any(op.name == "insert" and op.size == 0 for op in self.case.steps)
 
     run_state_machine_as_test(Asking, settings=settings(QUICK, max_examples=30))
+
+
+class Declining(Sizes):
+    """A cache that can be asked nothing."""
+
+    def insert(self, cache: str, pos: tuple[int, int], size: int, expected_reads: int | None = None) -> dict[str, bool]:
+        raise Skip("not here")
+
+    def get(self, cache: str, pos: tuple[int, int]) -> dict[str, bool]:
+        raise Skip("not here")
+
+    def get_range(self, cache: str, first: tuple[int, int], last: tuple[int, int]) -> dict[str, Any]:
+        raise Skip("not here")
+
+
+def test_a_machine_that_compares_nothing_fails(tmp_path: Path) -> None:
+    """In this process, behind a command, and as a test of the plugin; a class that answers something passes."""
+    (tmp_path / "mine.py").write_text(DECLINING, encoding="utf-8")
+    command = f"{sys.executable} {tmp_path / 'mine.py'}"
+    for machine in (state_machine(Declining), state_machine(command=command)):
+        machine.TestCase.settings = settings(QUICK, max_examples=5)
+        with pytest.raises(AssertionError, match="nothing was checked of Declining: it skipped every step"):
+            machine.TestCase("runTest").runTest()
+    answering = state_machine(Picky)
+    answering.TestCase.settings = settings(QUICK, max_examples=5)
+    answering.TestCase("runTest").runTest()
+    arguments = ["-q", "-p", "no:cacheprovider", "--entrycache-command", command, "--entrycache-stateful"]
+    line = [sys.executable, "-m", "pytest", *arguments, "-k", "stateful"]
+    stateful = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (stateful.returncode, "nothing was checked of Declining" in stateful.stdout) == (1, True), stateful.stdout
+
+
+DECLINING: Final = """
+import sys
+from entrycache import Skip, Subject, serve
+
+class Declining(Subject):
+    system, settings = "pulsar-pip430", ()
+
+    def insert(self, cache, pos, size, expected_reads=None):
+        raise Skip("not here")
+
+    def get(self, cache, pos):
+        raise Skip("not here")
+
+sys.exit(serve(Declining))
+"""
 
 
 class Remembering(Sizes):

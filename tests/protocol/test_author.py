@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import sys
@@ -259,6 +260,28 @@ def test_an_error_of_the_implementation_shows_its_line() -> None:
         check(Throwing, levels=["range"], examples=20)
     assert "KeyError: " in str(raised.value)
     assert 'return {"exists": {}[cache]}' in str(raised.value)
+
+
+class OwnEnd(BaseException):
+    """An error that is no `Exception`."""
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, OwnEnd])
+def test_an_error_that_is_no_exception_is_an_error_of_the_class(error: type[BaseException]) -> None:
+    """Otherwise it would end the runner, with a traceback and an exit code that means violations."""
+
+    class Ending(Small):
+        limits = {"threads": 2}  # noqa: RUF012 -- as authors write it
+
+        def exists(self, cache: str, pos: tuple[int, int]) -> Any:
+            raise error
+
+    exists = {"op": "exists", "cache": "a", "pos": [1, 0]}
+    assert answer_of(Ending, INSERT, exists)["errored"]["step"] == 1
+    happened = answer_of(Ending, cmd="history", before=[], clients=[[exists], [INSERT]], after=[])
+    assert error.__name__ in happened["errored"]["message"]
+    with pytest.raises(AssertionError, match="Ending breaks R-LIVENESS-2"):
+        check(Ending, levels=["range"], examples=20)
 
 
 def test_ending_the_process_is_an_error_of_the_class() -> None:

@@ -69,6 +69,7 @@ class OneLineErrors(click.Command):
         if stopped:  # nothing is waited for any more
             for partial in tuple(files.OPEN_PARTIAL_FILES):
                 partial.end()
+        if stopped or _has_foreign_threads():
             with contextlib.suppress(OSError):
                 sys.stdout.flush()
             os._exit(code)
@@ -87,6 +88,8 @@ class OneLineErrors(click.Command):
     def _code(self, stopped: list[int], args: Any, kwargs: Any) -> int:
         try:
             code = self._run(stopped, args, kwargs)
+        except SystemExit as end:
+            code = end.code
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             return 2
@@ -301,6 +304,13 @@ def _end_now(number: int) -> None:
     _kill_descendants()
     _print_stopped_steps()
     _exit(128 + number)
+
+
+def _has_foreign_threads() -> bool:
+    """Return whether a class that was played in this process left threads for which Python would wait at its end."""
+    if "entrycache_conformance.resolve" not in sys.modules:
+        return False
+    return any(not each.daemon for each in threading.enumerate() if each is not threading.main_thread())
 
 
 def _kill_descendants() -> None:

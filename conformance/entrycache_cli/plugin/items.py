@@ -243,13 +243,14 @@ class MachineTest(OwnTest):
         """Run the machine of the level.
 
         Raises:
-            RuleViolated: an answer differs; the text is that of Hypothesis and ours.
+            RuleViolated: an answer differs, or none was compared; the text is that of Hypothesis and ours.
         """
         from hypothesis import seed, stateful  # noqa: PLC0415 - slow to import
 
         machine = self.running.machine(self.level)
         try:
             stateful.run_state_machine_as_test(seed(self.running.seed)(machine), settings=machine.TestCase.settings)
+            machine.require_comparisons()
         except AssertionError as error:
             raise RuleViolated("\n".join([str(error), *getattr(error, "__notes__", ())])) from None
 
