@@ -10,12 +10,12 @@ repeats the run without the operations that showed failures of other rules.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from entrycache_conformance import explain, finding_cases, judge, shrink
 from entrycache_conformance.failure import Failure
@@ -67,11 +67,17 @@ class Options(NamedTuple):
     known: explain.KnownShapes = explain.KnownShapes()
 
 
-Notify = Callable[[str, int, int], None]
-"""A callback that takes a level, the examples judged so far, and those wanted (0 while a failure is shortened)."""
+class Notify(Protocol):
+    """A callback that takes a level, the examples judged so far, and those wanted.
+
+    While a failure is shrunk and confirmed, the wanted number is 0, and `activity` says what is done and how far it is.
+    """
+
+    def __call__(self, level: str, done: int, wanted: int, activity: str = "", /) -> None:
+        """Take the progress of a run."""
 
 
-def conform(subject: TestedSubject, options: Options, notify: Notify = lambda level, done, wanted: None) -> RunReport:
+def conform(subject: TestedSubject, options: Options, notify: Notify = lambda *_: None) -> RunReport:
     """Judge a subject at each level.
 
     Raises:
@@ -151,7 +157,9 @@ def _judge_level(
         notify(level, covered.examples + count, options.profile.examples if count else 0)
 
     examples = options.profile.examples
-    collector = shrink.FailureCollector(subject, options.known)
+    collector = shrink.FailureCollector(
+        subject, options.known, lambda activity: notify(level, covered.examples, 0, activity)
+    )
     result = search_level(
         collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect
     )

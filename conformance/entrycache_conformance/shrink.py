@@ -37,6 +37,7 @@ from entrycache_conformance.judge import (
 from entrycache_protocol.case import MAX_STEPS, Case
 from entrycache_protocol.errors import BrokenSubject, RestartError
 from entrycache_protocol.subject import (
+    Answer,
     Difference,
     FailedRun,
     FailingCase,
@@ -90,15 +91,41 @@ CONFIRMATIONS: Final = 2
 """The number of times that a failure must pass alone, and fail after earlier runs, to count as needing them."""
 
 
+SHRINKING: Final = "shrinking a failure"
+CONFIRMING: Final = "confirming a failure on fresh processes"
+
+Tell = Callable[[str], None]
+"""A callback that takes a text about the progress of what is done with a failure."""
+
+
+class WatchedSubject(SubjectWrapper):
+    """A subject that counts what is played on it, and tells the activity, the number of tries and the seconds."""
+
+    def __init__(self, subject: TestedSubject, activity: str, tell: Tell, most_seconds: float | None = None) -> None:
+        super().__init__(subject)
+        self._activity, self._tell = activity, tell
+        self._bound = "" if most_seconds is None else f" of about {most_seconds:.0f}"
+        self._started_at = time.monotonic()
+        self._tries = 0
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers, one per case, in order."""
+        seconds = time.monotonic() - self._started_at
+        self._tries += 1
+        self._tell(f"{self._activity}: try {self._tries}, {seconds:.0f}{self._bound} s")
+        return super().play(cases)
+
+
 class FailureCollector(SubjectWrapper):
     """A subject whose failures are collected, each shape once. A failure of a shape that is there counts no more.
 
-    Failures of the `known` shapes are met, but not collected.
+    Failures of the `known` shapes are met, but not collected. `tell` takes the progress of shrinking and confirming.
     """
 
-    def __init__(self, subject: TestedSubject, known: explain.KnownShapes) -> None:
+    def __init__(self, subject: TestedSubject, known: explain.KnownShapes, tell: Tell = lambda text: None) -> None:
         super().__init__(subject)
         self._known = known
+        self._tell = tell
         self._shapes: list[explain.Shape] = []
         self._rules: list[Rule] = []
         self._tries = self._repeats = self._known_hangs = 0
@@ -124,7 +151,7 @@ class FailureCollector(SubjectWrapper):
             self._repeats += 1
             return self._repeats < MAX_REPEATS
         self._tries += 1
-        failing = shrink_and_confirm(self, raw)
+        failing = shrink_and_confirm(self, raw, self._tell)
         if failing is None:
             return self._tries < MAX_SHRUNK
         if failing.unconfirmed:  # the subject does not start again, so nothing more can be asked of it
@@ -150,13 +177,15 @@ class FailureCollector(SubjectWrapper):
         `menu`, `examples` and `seed` are those of the search.
         """
         if self.failures and all(one.difference.is_unanswered for one in self.failures):
-            behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed)
+            behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed, self._tell)
             if behind is not None and self._first_rule(behind) not in self._rules:
                 self.failures.append(behind)
         self.failures.sort(key=lambda failing: failing.difference.is_unanswered)
 
 
-def shrink_and_confirm(subject: TestedSubject, failure: search.RawFailure) -> FailingCase | None:
+def shrink_and_confirm(
+    subject: TestedSubject, failure: search.RawFailure, tell: Tell = lambda text: None
+) -> FailingCase | None:
     """Shrink a failure and confirm it. A failure that needs no confirmation is returned as it was shrunk.
 
     If the subject ends meanwhile and does not start again, the failure is returned as the search met it.
@@ -165,13 +194,14 @@ def shrink_and_confirm(subject: TestedSubject, failure: search.RawFailure) -> Fa
         BrokenSubject: the subject does not speak the protocol.
     """
     difference = failure.failing.difference
+    watched = WatchedSubject(subject, SHRINKING, tell)
     if difference.failed is not None and difference.is_unanswered:
-        return _shrink_unanswered(subject, failure.failing.case, difference.failed)
+        return _shrink_unanswered(watched, failure.failing.case, difference.failed)
     try:
-        shortest = shrink_failure(subject, failure)
+        shortest = shrink_failure(watched, failure)
     except RestartError as error:
         return mark_unconfirmed(failure.failing, error)
-    return confirm_failure(subject, shortest, failure.origin)
+    return confirm_failure(WatchedSubject(subject, CONFIRMING, tell, CONFIRM_SECONDS), shortest, failure.origin)
 
 
 def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
@@ -183,7 +213,7 @@ def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int
 
 
 def search_behind_silence(
-    subject: TestedSubject, menu: Sequence[str], failure: FailingCase, examples: int, seed: int
+    subject: TestedSubject, menu: Sequence[str], failure: FailingCase, examples: int, seed: int, tell: Tell
 ) -> FailingCase | None:
     """Return a wrong answer that a step without an answer hides, if there is one.
 
@@ -196,13 +226,13 @@ def search_behind_silence(
     rest = [name for name in menu if name != silent]
     with subject.limit_time(TRY_SECONDS) if failure.is_hang else contextlib.nullcontext():
         other = search.find_failure(subject, rest, examples, seed, Coverage()).failure if rest else None
-        behind = None if other is None else shrink_and_confirm(subject, other)
+        behind = None if other is None else shrink_and_confirm(subject, other, tell)
         if behind is not None and not behind.difference.is_unanswered:
             return behind
         for other_seed in range(seed + 1, seed + 1 + OTHER_SEEDS):
             other = search.find_failure(subject, menu, examples, other_seed, Coverage()).failure
             if other is not None and not other.failing.difference.is_unanswered:
-                return shrink_and_confirm(subject, other)
+                return shrink_and_confirm(subject, other, tell)
     return None if behind is not None and behind.is_hang else behind
 
 

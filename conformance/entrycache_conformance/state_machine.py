@@ -179,7 +179,8 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         options = cls.TestCase.settings
         phases = [phase for phase in options.phases if phase is not hypothesis.Phase.explain]
         cls.TestCase.settings = hypothesis.settings(options, phases=phases)
-        run_test = cls.TestCase.runTest
+        test_case: Any = cls.TestCase
+        run_test = test_case.runTest
 
         @wraps(run_test)
         def run_and_count(test: Any) -> None:
@@ -188,7 +189,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             run_test(test)
             cls.require_comparisons()
 
-        cls.TestCase.runTest = run_and_count
+        test_case.runTest = run_and_count
 
     @classmethod
     def require_comparisons(cls) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from entrycache_cli.commands.conform import SHRINKING
+from entrycache_cli.commands import conform
 from entrycache_cli.report.run_text import failure_table
 from entrycache_conformance.failure import Table
+from entrycache_conformance.shrink import CONFIRMING, SHRINKING
 
 
 def on_a_terminal(folder: Path, *arguments: str) -> tuple[str, str]:
@@ -40,7 +41,22 @@ def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) ->
     assert "R-EXPIRE-1 is broken" in out
     assert "expire-at-the-cutoff, level queue" in screen
     assert SHRINKING in screen
+    assert CONFIRMING in screen
     assert screen.rstrip().endswith("\x1b[2K")
+
+
+@pytest.mark.parametrize("form", ["--quiet", "--json"])
+def test_off_a_terminal_lines_tell_how_far_a_failure_is(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(conform, "PROGRESS_SECONDS", 0.0)
+    arguments = ["expire-at-the-cutoff", "--level", "queue", "--failures", str(tmp_path), form]
+    with pytest.raises(SystemExit) as ended:
+        conform.command.main(arguments, standalone_mode=False)
+    lines = capsys.readouterr().err.splitlines()
+    assert ended.value.code == 1
+    for activity in (f"{SHRINKING}: try ", f"{CONFIRMING}: try 1, 0 of about 60 s"):
+        assert any(line.startswith(f"expire-at-the-cutoff, level queue: {activity}") for line in lines), lines
 
 
 @pytest.mark.long

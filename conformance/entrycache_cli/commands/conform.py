@@ -210,7 +210,8 @@ Result = TypeVar("Result")
 MAX_REASON: Final = 60
 """The most characters of a reason in the line of -q."""
 
-SHRINKING: Final = "shrinking a failure"
+PROGRESS_SECONDS: Final = 10.0
+"""The time between two lines about the progress of a failure if stderr is no terminal."""
 
 
 @click.command("conform")
@@ -448,21 +449,38 @@ def _print_briefly(report: RunReport) -> None:
     out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 
 
-def _with_progress(subject: TestedSubject, quiet: bool, run: Callable[[Notify], Result]) -> Result:
-    """Run something that reports its progress, with a progress bar on a terminal; return its result."""
+class _ProgressLines:
+    """The progress of a failure as lines on stderr, one in ten seconds at most: that may take as long as the search."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._printed_at = time.monotonic()
+
+    def notify(self, level: str, done: int, wanted: int, activity: str = "", /) -> None:
+        """Print what is done with a failure, unless a line was printed or the search went on a moment ago."""
+        if not activity:
+            self._printed_at = time.monotonic()
+        elif time.monotonic() - self._printed_at >= PROGRESS_SECONDS:
+            self._printed_at = time.monotonic()
+            terminal.echo(f"{self._name}, level {level}: {activity}", err=True)
+
+
+def _with_progress(subject: TestedSubject, as_json: bool, run: Callable[[Notify], Result]) -> Result:
+    """Run something that reports its progress, on stderr; return its result. A terminal shows a progress bar."""
     out = terminal.make_console(stderr=True)
-    if quiet or not out.is_terminal:
-        return run(lambda level, done, wanted: None)
+    if as_json or not out.is_terminal:
+        return run(_ProgressLines(subject.name).notify)
     columns = (terminal.description_column(), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         tasks: dict[str, Any] = {}
 
-        def notify(level: str, done: int, wanted: int) -> None:
+        def notify(level: str, done: int, wanted: int, activity: str = "", /) -> None:
             if level not in tasks:
                 tasks[level] = progress.add_task(f"{subject.name}, level {level}", total=wanted)
-            if not wanted:  # this may take longer than the run before it
-                progress.update(tasks[level], total=None, description=f"{subject.name}, level {level}: {SHRINKING}")
-                return
-            progress.update(tasks[level], completed=done, total=max(wanted, done))
+            name = f"{subject.name}, level {level}"
+            if activity:  # this may take longer than the run before it
+                progress.update(tasks[level], total=None, description=f"{name}: {activity}")
+            elif wanted:
+                progress.update(tasks[level], completed=done, total=max(wanted, done), description=name)
 
         return run(notify)
