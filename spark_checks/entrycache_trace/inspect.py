@@ -7,7 +7,7 @@ there.
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -133,28 +133,28 @@ def bounds_at(directory: Path, broker: str, seq: int) -> dict[str, int | None]:
     Raises:
         UsageError: a part cannot be read.
     """
-    bounds: dict[str, int | None] = {"trigger": None, "target": None, "limit": None}
-    rows = []
+    latest: dict[str, tuple[int, int]] = {}
     for part in files.list_parts(directory, needed=("seq", "op")):
         if part.broker == broker:
             with parquet.report_unreadable(part.path):
-                rows += _rows_with_bounds(ds.dataset(part.path, partitioning=None), seq)
-    for row in sorted(rows, key=lambda row: int(row["seq"])):
-        limit = _limit(row.get("value")) if row["op"] == "CONFIG" else None
-        latest = {"trigger": row.get("trigger_bytes"), "target": row.get("target_bytes"), "limit": limit}
-        bounds |= {name: value for name, value in latest.items() if value is not None}
-    return bounds
+                for name, at, value in _bounds_of_part(ds.dataset(part.path, partitioning=None), seq):
+                    latest[name] = max(latest.get(name, (at, value)), (at, value))
+    return {name: latest[name][1] if name in latest else None for name in ("trigger", "target", "limit")}
 
 
-def _rows_with_bounds(part: ds.Dataset, seq: int) -> list[dict[str, Any]]:
-    """Return the rows up to an event that are a CONFIG or have a bound; a part may lack columns."""
-    names = [name for name in ("seq", "op", "value", "trigger_bytes", "target_bytes") if name in part.schema.names]
-    has_bound = ds.field("op") == "CONFIG"
-    for name in names:
-        if name.endswith("_bytes"):
-            has_bound |= ds.field(name).is_valid()
-    rows: list[dict[str, Any]] = part.to_table(columns=names, filter=has_bound & (ds.field("seq") <= seq)).to_pylist()
-    return rows
+def _bounds_of_part(part: ds.Dataset, seq: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the last trigger and target of a part up to an event, and each limit; a part may lack columns."""
+    up_to = ds.field("seq") <= seq
+    for name, column in (("trigger", "trigger_bytes"), ("target", "target_bytes")):
+        if column in part.schema.names:
+            rows = part.to_table(columns=["seq", column], filter=up_to & ds.field(column).is_valid())
+            for at in [pc.index(rows["seq"], pc.max(rows["seq"])).as_py()] if len(rows) else ():
+                yield name, rows["seq"][at].as_py(), rows[column][at].as_py()
+    if "value" in part.schema.names:
+        configs = part.to_table(columns=["seq", "value"], filter=up_to & (ds.field("op") == "CONFIG"))
+        for row in configs.to_pylist():
+            if (limit := _limit(row["value"])) is not None:
+                yield "limit", row["seq"], limit
 
 
 def _limit(value: str | None) -> int | None:

@@ -260,7 +260,10 @@ def test_an_audit_writes_its_page(tmp_path: Path) -> None:
         "--json",
     ]
     done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 1 and "shown" not in json.loads(done.stdout)
+    assert done.exit_code == 1
+    stream = tmp_path / "results.jsonl"
+    stream.write_text(done.stdout, "utf-8")
+    assert CliRunner().invoke(main, ["report", str(stream), "--to", "html"]).stdout == page.read_text("utf-8")
     content = model(Page(page.read_text("utf-8")))
     failure = next(one for one in content["failures"] if one["timeline"]["at"] == seq)
     assert content["texts"][failure["rules"][0]] == rule

@@ -133,18 +133,17 @@ def audit(
                 )
     except Interrupted as stopped:
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
-        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, backend), as_json_, None)
+        print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, backend), as_json_)
         raise
-    written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
+    written = "not written" if result.unwritten else f"in {out / VIOLATIONS_shown}"
     provenance = audit_provenance(where, metadata, backend)
-    print_audit(result, written, provenance, as_json_, None if read_by_spark else Path(where))
+    trace = None if read_by_spark else Path(where)
+    shown = []
+    if trace is not None and (as_json_ or html is not None):
+        shown = violations_with_rows(trace, result.violations, str(provenance.get("system", "")))
+    print_audit(result, written, provenance, as_json_, trace, shown)
     if junit is not None or html is not None:
-        rows = (
-            []
-            if read_by_spark or html is None
-            else violations_with_rows(Path(where), result.violations, str(provenance.get("system", "")))
-        )
-        options.ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": rows}])
+        options.ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": shown}])
     if result.unwritten:
         raise WriteError(result.unwritten)
     if result.exit_code == 2:

@@ -1,10 +1,12 @@
 """The result of an audit on a terminal, as JSON, and for the HTML page.
 
 `print_audit` prints the verdicts, the first violations with the rows around them, and notes. `audit_json` is the object
-of `--json`. `violations_with_rows` adds the rows and bytes around a violation, which the HTML page draws. Rows are read
-from the trace again, so nothing of them is kept in the result.
+of `--json`, to which `violations_with_rows` adds what the HTML page draws: the rows and bytes around a violation. Rows
+are read from the trace again, so nothing of them is kept in the result.
 """
 
+import contextlib
+import itertools
 import json
 import re
 from collections import Counter
@@ -32,14 +34,20 @@ BROKERS_NAMED: Final = 5
 
 
 def print_audit(
-    result: AuditResult, where: str, provenance: Mapping[str, Any], as_json: bool, trace: Path | None
+    result: AuditResult,
+    where: str,
+    provenance: Mapping[str, Any],
+    as_json: bool,
+    trace: Path | None = None,
+    shown: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Print the verdicts, and the first violations, notes and differences; `where` says where all violations stand.
 
-    Rows around violations are read from `trace`; with None they are not shown. `provenance`: see `audit_provenance`.
+    Rows around violations are read from `trace`; with None they are not shown. JSON has those of `shown`.
+    `provenance`: see `audit_provenance`.
     """
     if as_json:
-        terminal.echo(json.dumps(audit_json(result, provenance)))
+        terminal.echo(json.dumps({**audit_json(result, provenance), "shown": list(shown)}))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -186,13 +194,13 @@ HIDDEN_COLUMNS: Final = frozenset({"broker", "value"})
 def violations_with_rows(trace: Path, violations: Iterable[Violation], system: str) -> list[dict[str, Any]]:
     """Return the first violations with the rows around them, as JSON; `system` is that of the trace.
 
-    Raises:
-        UsageError: a part of the trace cannot be read.
+    A part that cannot be read any more ends the list: the audit has read it, and its result counts.
     """
-    return [
-        _violation_with_rows(trace, violation, system)
-        for _, violation in zip(range(VIOLATIONS_MAX), violations, strict=False)
-    ]
+    shown: list[dict[str, Any]] = []
+    with contextlib.suppress(UsageError):
+        for violation in itertools.islice(violations, VIOLATIONS_MAX):
+            shown.append(_violation_with_rows(trace, violation, system))
+    return shown
 
 
 def _violation_with_rows(trace: Path, violation: Violation, system: str) -> dict[str, Any]:
