@@ -94,16 +94,18 @@ CONFIRMATIONS: Final = 2
 SHRINKING: Final = "shrinking a failure"
 CONFIRMING: Final = "confirming a failure on fresh processes"
 
-Tell = Callable[[str], None]
+Notify = Callable[[str], None]
 """A callback that takes a text about the progress of what is done with a failure."""
 
 
 class WatchedSubject(SubjectWrapper):
     """A subject that counts what is played on it, and tells the activity, the number of tries and the seconds."""
 
-    def __init__(self, subject: TestedSubject, activity: str, tell: Tell, most_seconds: float | None = None) -> None:
+    def __init__(
+        self, subject: TestedSubject, activity: str, notify: Notify, most_seconds: float | None = None
+    ) -> None:
         super().__init__(subject)
-        self._activity, self._tell = activity, tell
+        self._activity, self._notify = activity, notify
         self._bound = "" if most_seconds is None else f" of about {most_seconds:.0f}"
         self._started_at = time.monotonic()
         self._tries = 0
@@ -112,20 +114,20 @@ class WatchedSubject(SubjectWrapper):
         """Return the answers, one per case, in order."""
         seconds = time.monotonic() - self._started_at
         self._tries += 1
-        self._tell(f"{self._activity}: try {self._tries}, {seconds:.0f}{self._bound} s")
+        self._notify(f"{self._activity}: try {self._tries}, {seconds:.0f}{self._bound} s")
         return super().play(cases)
 
 
 class FailureCollector(SubjectWrapper):
     """A subject whose failures are collected, each shape once. A failure of a shape that is there counts no more.
 
-    Failures of the `known` shapes are met, but not collected. `tell` takes the progress of shrinking and confirming.
+    Failures of the `known` shapes are met, but not collected. `notify` takes the progress of shrinking and confirming.
     """
 
-    def __init__(self, subject: TestedSubject, known: explain.KnownShapes, tell: Tell = lambda text: None) -> None:
+    def __init__(self, subject: TestedSubject, known: explain.KnownShapes, notify: Notify = lambda text: None) -> None:
         super().__init__(subject)
         self._known = known
-        self._tell = tell
+        self._notify = notify
         self._shapes: list[explain.Shape] = []
         self._rules: list[Rule] = []
         self._tries = self._repeats = self._known_hangs = 0
@@ -151,7 +153,7 @@ class FailureCollector(SubjectWrapper):
             self._repeats += 1
             return self._repeats < MAX_REPEATS
         self._tries += 1
-        failing = shrink_and_confirm(self, raw, self._tell)
+        failing = shrink_and_confirm(self, raw, self._notify)
         if failing is None:
             return self._tries < MAX_SHRUNK
         if failing.unconfirmed:  # the subject does not start again, so nothing more can be asked of it
@@ -177,14 +179,14 @@ class FailureCollector(SubjectWrapper):
         `menu`, `examples` and `seed` are those of the search.
         """
         if self.failures and all(one.difference.is_unanswered for one in self.failures):
-            behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed, self._tell)
+            behind = search_behind_silence(self.subject, menu, self.failures[0], examples, seed, self._notify)
             if behind is not None and self._first_rule(behind) not in self._rules:
                 self.failures.append(behind)
         self.failures.sort(key=lambda failing: failing.difference.is_unanswered)
 
 
 def shrink_and_confirm(
-    subject: TestedSubject, failure: search.RawFailure, tell: Tell = lambda text: None
+    subject: TestedSubject, failure: search.RawFailure, notify: Notify = lambda text: None
 ) -> FailingCase | None:
     """Shrink a failure and confirm it. A failure that needs no confirmation is returned as it was shrunk.
 
@@ -194,14 +196,14 @@ def shrink_and_confirm(
         BrokenSubject: the subject does not speak the protocol.
     """
     difference = failure.failing.difference
-    watched = WatchedSubject(subject, SHRINKING, tell)
+    watched = WatchedSubject(subject, SHRINKING, notify)
     if difference.failed is not None and difference.is_unanswered:
         return _shrink_unanswered(watched, failure.failing.case, difference.failed)
     try:
         shortest = shrink_failure(watched, failure)
     except RestartError as error:
         return mark_unconfirmed(failure.failing, error)
-    return confirm_failure(WatchedSubject(subject, CONFIRMING, tell, CONFIRM_SECONDS), shortest, failure.origin)
+    return confirm_failure(WatchedSubject(subject, CONFIRMING, notify, CONFIRM_SECONDS), shortest, failure.origin)
 
 
 def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
@@ -213,7 +215,7 @@ def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int
 
 
 def search_behind_silence(
-    subject: TestedSubject, menu: Sequence[str], failure: FailingCase, examples: int, seed: int, tell: Tell
+    subject: TestedSubject, menu: Sequence[str], failure: FailingCase, examples: int, seed: int, notify: Notify
 ) -> FailingCase | None:
     """Return a wrong answer that a step without an answer hides, if there is one.
 
@@ -226,13 +228,13 @@ def search_behind_silence(
     rest = [name for name in menu if name != silent]
     with subject.limit_time(TRY_SECONDS) if failure.is_hang else contextlib.nullcontext():
         other = search.find_failure(subject, rest, examples, seed, Coverage()).failure if rest else None
-        behind = None if other is None else shrink_and_confirm(subject, other, tell)
+        behind = None if other is None else shrink_and_confirm(subject, other, notify)
         if behind is not None and not behind.difference.is_unanswered:
             return behind
         for other_seed in range(seed + 1, seed + 1 + OTHER_SEEDS):
             other = search.find_failure(subject, menu, examples, other_seed, Coverage()).failure
             if other is not None and not other.failing.difference.is_unanswered:
-                return shrink_and_confirm(subject, other, tell)
+                return shrink_and_confirm(subject, other, notify)
     return None if behind is not None and behind.is_hang else behind
 
 

@@ -19,7 +19,9 @@ from click.testing import CliRunner
 
 from entrycache_cli.main import main
 from entrycache_cli.report import differences
+from entrycache_cli.report.audit import violations_with_rows
 from entrycache_cli.report.html import render_html
+from entrycache_spark.common.results import Violation
 from entrycache_spark.common.rule_files import named_columns
 from entrycache_trace import inspect
 from tests.support import ROOT
@@ -274,6 +276,21 @@ def test_an_audit_writes_its_page(tmp_path: Path) -> None:
     assert 4 < failure["needed"] < len(failure["columns"])
     (column,) = content["columns"]
     assert [[texts_of(content, name), counts] for name, _, counts in column["brokers"]] == [["broker-0", [1]]]
+
+
+def test_a_rule_that_is_broken_a_thousand_times_hides_no_other(tmp_path: Path) -> None:
+    trace = plant.write(tmp_path / "trace", plant.honest(tmp_path / "honest", 300, 4)["broker-0"])
+    often = [Violation("R-EVICT-5", "broker-0", seq, None, "x", "y", ()) for seq in range(100, 200)]
+    rare = [Violation("R-STATE-1", "broker-0", 250, None, "x", "y", ())]
+    excerpts = violations_with_rows(trace, [*often, *rare], "pulsar-pip430")
+    assert [(one["rule"], one["seq"]) for one in excerpts[:3]] == [
+        ("R-EVICT-5", 100),
+        ("R-STATE-1", 250),
+        ("R-EVICT-5", 101),
+    ]
+    assert len(excerpts) == 50
+    audited = {**AUDITED, "violations": 101, "shown": excerpts}
+    assert model(Page(render_html([audited])))["more"] == 51
 
 
 def test_bounds_of_the_bytes_come_from_the_last_event_that_has_them(tmp_path: Path) -> None:

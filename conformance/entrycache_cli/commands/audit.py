@@ -135,15 +135,15 @@ def audit(
         unwritten = "not written: the audit was stopped; these are the rules decided by then"
         print_audit(stopped.partial_result, unwritten, audit_provenance(where, metadata, backend), as_json_)
         raise
-    written = "not written" if result.unwritten else f"in {out / VIOLATIONS_shown}"
+    written = "not written" if result.unwritten else f"in {out / VIOLATIONS_NAME}"
     provenance = audit_provenance(where, metadata, backend)
     trace = None if read_by_spark else Path(where)
-    shown = []
+    rows = []
     if trace is not None and (as_json_ or html is not None):
-        shown = violations_with_rows(trace, result.violations, str(provenance.get("system", "")))
-    print_audit(result, written, provenance, as_json_, trace, shown)
+        rows = violations_with_rows(trace, result.violations, str(provenance.get("system", "")))
+    print_audit(result, written, provenance, as_json_, trace, rows)
     if junit is not None or html is not None:
-        options.ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": shown}])
+        options.ReportFiles({"junit": junit, "html": html}).write([{**audit_json(result, provenance), "shown": rows}])
     if result.unwritten:
         raise WriteError(result.unwritten)
     if result.exit_code == 2:

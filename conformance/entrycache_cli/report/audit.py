@@ -39,15 +39,15 @@ def print_audit(
     provenance: Mapping[str, Any],
     as_json: bool,
     trace: Path | None = None,
-    shown: Sequence[Mapping[str, Any]] = (),
+    excerpts: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Print the verdicts, and the first violations, notes and differences; `where` says where all violations stand.
 
-    Rows around violations are read from `trace`; with None they are not shown. JSON has those of `shown`.
+    Rows around violations are read from `trace`; with None they are not shown. JSON has the `excerpts`.
     `provenance`: see `audit_provenance`.
     """
     if as_json:
-        terminal.echo(json.dumps({**audit_json(result, provenance), "shown": list(shown)}))
+        terminal.echo(json.dumps({**audit_json(result, provenance), "shown": list(excerpts)}))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():
@@ -192,15 +192,27 @@ HIDDEN_COLUMNS: Final = frozenset({"broker", "value"})
 
 
 def violations_with_rows(trace: Path, violations: Iterable[Violation], system: str) -> list[dict[str, Any]]:
-    """Return the first violations with the rows around them, as JSON; `system` is that of the trace.
+    """Return some violations with the rows around them, as JSON; `system` is that of the trace.
 
-    A part that cannot be read any more ends the list: the audit has read it, and its result counts.
+    They are the first of each rule and broker, then the second of each, and so on, because one mistake of a cache may
+    break a rule a thousand times. A part that cannot be read any more ends the list: the audit has read it, and its
+    result counts.
     """
-    shown: list[dict[str, Any]] = []
+    excerpts: list[dict[str, Any]] = []
     with contextlib.suppress(UsageError):
-        for violation in itertools.islice(violations, VIOLATIONS_MAX):
-            shown.append(_violation_with_rows(trace, violation, system))
-    return shown
+        for violation in itertools.islice(_in_turns(violations), VIOLATIONS_MAX):
+            excerpts.append(_violation_with_rows(trace, violation, system))
+    return excerpts
+
+
+def _in_turns(violations: Iterable[Violation]) -> list[Violation]:
+    """Return the violations in turns: the first of each rule and broker, then the second of each, and so on."""
+    met: Counter[tuple[str, str]] = Counter()
+    turns: list[tuple[int, Violation]] = []
+    for violation in violations:
+        turns.append((met[violation.rule, violation.broker], violation))
+        met[violation.rule, violation.broker] += 1
+    return [violation for _, violation in sorted(turns, key=lambda one: one[0])]
 
 
 def _violation_with_rows(trace: Path, violation: Violation, system: str) -> dict[str, Any]:

@@ -112,8 +112,14 @@ def _page_data(results: list[dict[str, Any]]) -> dict[str, Any]:
         "rules": [_rule_json(rule, pool) for rule in rules],
         "columns": columns,
         "failures": failures,
+        "more": sum(_left_out(result) for result in results),
         "texts": list(pool.texts),
     }
+
+
+def _left_out(result: Mapping[str, Any]) -> int:
+    """Return the number of an audit's violations without their rows; a page draws none of them."""
+    return max(0, int(result.get("violations", 0)) - len(result.get("shown", ())))
 
 
 def _broken_rules(result: Mapping[str, Any]) -> Iterator[str]:

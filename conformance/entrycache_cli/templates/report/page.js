@@ -394,7 +394,8 @@
     const wanted = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     found = [];
     words.forEach((text, index) => { if (wanted.every((word) => text.includes(word))) found.push(index); });
-    count.textContent = `${found.length} of ${data.failures.length} failures`;
+    const rest = data.more ? `; ${data.more} more violations are counted, without their rows` : "";
+    count.textContent = `${found.length} of ${data.failures.length} failures${rest}`;
     list.replaceChildren();
     shown = 0;
     showMore();

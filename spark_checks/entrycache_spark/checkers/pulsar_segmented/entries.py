@@ -194,7 +194,8 @@ class Totals:
             size, live, in_snapshot, slots = own
             if counters.get("bytes", size) != size or counters.get("entries", live) != live:
                 primitives.flag(flags, w.USAGE_1, c.seq[i])
-            if c.op[i] == w.END and (counters.get("slots", slots) != slots or in_snapshot not in (0, live)):
+            is_other = slots != primitives.NULL and counters.get("slots", slots) != slots
+            if c.op[i] == w.END and (is_other or in_snapshot not in (0, live)):
                 primitives.flag(flags, w.STATE_2, c.seq[i])
 
 
@@ -222,8 +223,8 @@ def _check_totals(c: Any, settings: Any, turned: Any, left: Any, s: Any, totals:
             s[_SNAPSHOTS] += 1
         elif op == w.METRICS or op == w.END:
             segments = settings[c.settings[i], w.SEGMENTS]
-            used = turned[i + 1, TURNS] + 1
+            used = min(turned[i + 1, TURNS] + 1, segments)
             totals[k, 0], totals[k, 1], totals[k, 2] = s[_BYTES], s[_LIVE], s[_SNAPSHOTS]
-            totals[k, 3] = max(min(used, segments), 1) if segments != primitives.NULL else used
+            totals[k, 3] = max(used, 1) if segments != primitives.NULL else primitives.NULL
             k += 1
     return True

@@ -71,7 +71,7 @@ GENERATIONS_KEPT: Final = 1 << 16
 BLOCK_BYTES: Final = 64
 """The unit of the bytes that an entry takes in copy mode."""
 
-_GENERATION, _BYTES, _BYTES_SHOWN, _LIVE = range(4)
+_GENERATION, _BYTES, _BYTES_SHOWN, _LIVE, _UNKNOWN = range(5)
 
 _MANAGER, _WRITTEN, _INSERT_SEQ, _TURN_SEQ, _BY_RULE, _BY_SHOWN, _LOST = range(7)
 
@@ -84,7 +84,7 @@ class Offsets:
     """
 
     def __init__(self, kept: int = GENERATIONS_KEPT) -> None:
-        self._generations = np.zeros((kept, 4), np.int64)
+        self._generations = np.zeros((kept, 5), np.int64)
         self._generations[:, _GENERATION] = NULL
         self._state = np.array([0, 0, NULL, NULL, NULL, NULL, 0], np.int64)
 
@@ -126,9 +126,10 @@ def _check_offsets(c: Any, settings: Any, turned: Any, left: Any, generations: A
             own = _generation_row(generations, turned[i + 1, NUMBER] - settings[c.settings[i], w.SEGMENTS], s)
             if own[_LIVE] > 0:
                 flag(flags, w.RING_2, seq)
-            wrote, also = -own[_BYTES], s[_MANAGER] - own[_BYTES_SHOWN]
+            wrote = NULL if own[_UNKNOWN] else -own[_BYTES]
+            also = s[_MANAGER] - own[_BYTES_SHOWN]
         elif op == w.PASS_END:
-            also = s[_MANAGER]
+            wrote = NULL
         if wrote != NULL:
             s[_WRITTEN] += wrote
             if not -w.MAX_BYTES < s[_WRITTEN] < w.MAX_BYTES:
@@ -148,7 +149,8 @@ def _generation_row(generations: Any, number: int, s: Any) -> Any:
     if own[_GENERATION] > number:
         s[_LOST] = 1
     elif own[_GENERATION] < number:
-        own[_GENERATION], own[_BYTES], own[_BYTES_SHOWN], own[_LIVE] = number, 0, 0, 0
+        own[:] = 0
+        own[_GENERATION] = number
     return own
 
 
@@ -190,6 +192,7 @@ def _takes(own: Any, seq: int, bound: int, wrote: int, shown_bytes: int, s: Any)
     """Add an entry to its generation."""
     own[_LIVE] += 1
     own[_BYTES] += wrote if wrote != NULL else 0
+    own[_UNKNOWN] |= wrote == NULL
     _shows(own, shown_bytes, s)
     s[_INSERT_SEQ] = seq
     s[_BY_RULE] = bound + wrote if bound != NULL and wrote != NULL else NULL

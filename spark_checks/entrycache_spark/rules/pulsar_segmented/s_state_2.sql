@@ -52,7 +52,7 @@ whole and (
 )
 
 -- expected
-concat(cast(live_in_all as string), ' entries in ', cast(slots_used as string), ' segments, offsets of ', cast(manager_shown as string))
+concat(cast(live_in_all as string), ' entries in ', coalesce(cast(slots_used as string), 'unknown'), ' segments, offsets of ', cast(manager_shown as string))
 
 -- observed
 concat(

@@ -111,6 +111,7 @@ summed as (
     sum(entered) over upto as live_in_all,
     sum(entered) over in_generation as live_in_generation,
     coalesce(sum(advance) over in_generation, 0) - coalesce(advance, 0) as generation_bytes,
+    max(case when op = 'INSERT' and advance is null then 1 end) over in_generation as is_generation_unknown,
     coalesce(sum(case when op in ('INSERT', 'PASS_BEGIN', 'SKIP', 'REJECT') then shown end) over in_generation, 0) as generation_shown,
     last_value(case when op = 'INSERT' then struct(seq as at, bound + advance as by_rule, bound + shown as by_shown) end, true)
       over past as last_in
@@ -123,7 +124,11 @@ summed as (
 written as (
   select
     *,
-    case when op = 'INSERT' then advance when op = 'PASS_END' then - generation_bytes else 0 end as wrote,
+    case
+      when op = 'INSERT' then advance
+      when op <> 'PASS_END' then 0
+      when generation is not null and is_generation_unknown is null then - generation_bytes
+    end as wrote,
     sum(case when op = 'INSERT' then coalesce(advance, 0) when op = 'PASS_END' then - generation_bytes else 0 end) over (
       partition by broker order by seq rows between unbounded preceding and current row
     ) as written_sum
@@ -141,5 +146,5 @@ select
   cache <> begun.cache and coalesce(cache <> place_before.cache, true)
     or ledger_id <> begun.ledger_id and coalesce(ledger_id <> place_before.ledger_id, true)
     or entry_id <> begun.entry_id and coalesce(entry_id <> place_before.entry_id, true) as is_displaced,
-  cast(greatest(least(turns + 1, segments_now), 1) as bigint) as slots_used
+  case when segments_now is not null then cast(greatest(least(turns + 1, segments_now), 1) as bigint) end as slots_used
 from written
