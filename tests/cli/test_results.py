@@ -19,6 +19,7 @@ from entrycache_dev.demo import main as demo_main
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 from tests.support.command import run
+from tests.support.runs import failure, result
 
 
 def conformed(verdict: str) -> dict[str, Any]:
@@ -158,6 +159,24 @@ def test_a_proof_whose_verdict_contradicts_its_problems_is_refused(tmp_path: Pat
         path.write_text(json.dumps({**PROVED, "verdict": verdict, "problems": problems}), "utf-8")
         with pytest.raises(UsageError, match="line 1: its verdict is") if refused else nullcontext():
             read_results(path)
+
+
+def test_a_verdict_that_contradicts_failures_or_violations_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    run_result = result("x", [failure("R-READ-1", "x", "range")])
+    run_result["levels"] = {**run_result["levels"], "range": conformed("conforms")["levels"]["range"]}
+    audited = {"schema": 1, "rules": {"R-EVICT-8": "conforms"}, "violations": 0}
+    edited = [
+        run_result,
+        {**audited, "violations": 3},
+        {**audited, "violation_counts": {"a": {"R-EVICT-8": 3}}},
+    ]
+    for one in edited:
+        path.write_text(json.dumps(one), "utf-8")
+        with pytest.raises(UsageError, match="line 1: it"):
+            read_results(path)
+    path.write_text(json.dumps({**audited, "violation_counts": {"a": {"R-EVICT-8": 0}}}), "utf-8")
+    assert len(read_results(path)) == 1
 
 
 @pytest.mark.parametrize(

@@ -207,11 +207,11 @@ def violations_with_rows(trace: Path, violations: Iterable[Violation], system: s
 
 def _in_turns(violations: Iterable[Violation]) -> list[Violation]:
     """Return the violations in turns: the first of each rule and broker, then the second of each, and so on."""
-    met: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     turns: list[tuple[int, Violation]] = []
     for violation in violations:
-        turns.append((met[violation.rule, violation.broker], violation))
-        met[violation.rule, violation.broker] += 1
+        turns.append((counts[violation.rule, violation.broker], violation))
+        counts[violation.rule, violation.broker] += 1
     return [violation for _, violation in sorted(turns, key=lambda one: one[0])]
 
 

@@ -88,6 +88,8 @@ def find_contradiction(result: dict[str, Any], where: str) -> str:
     kind = result_kind(result, where)
     if kind == "conform":
         return _find_wrong_level(result)
+    if kind == "audit":
+        return _find_wrong_rule(result)
     if kind == "prove" and {"verdict", "problems"} <= result.keys():
         verdict, problems = result["verdict"], result["problems"]
         if (verdict == errors.Verdict.VIOLATES.value) != bool(problems):
@@ -104,9 +106,28 @@ def _find_wrong_level(result: dict[str, Any]) -> str:
         broken = [rule for rule, one in level.get("rules", {}).items() if one["verdict"] == violates]
         if broken and level["verdict"] != violates:
             return f"its level {name} is {level['verdict']}, and there {broken[0]} is {violates}"
+    for failure in result.get("failures", ()):
+        level = result["levels"].get(failure.get("level"))
+        if level is not None and level["verdict"] != violates:
+            return (
+                f"its level {failure['level']} is {level['verdict']}, and a failure there names {failure['rules'][:1]}"
+            )
     whole = errors.combine_verdicts(errors.Verdict(level["verdict"]) for level in result["levels"].values()).value
     if result.get("verdict", whole) != whole:
         return f"its verdict is {errors.describe_value(result['verdict'])}, and that of its levels is {whole}"
+    return ""
+
+
+def _find_wrong_rule(result: dict[str, Any]) -> str:
+    """Return the first rule of an audit that does not violate, although violations of it are counted."""
+    violates = errors.Verdict.VIOLATES.value
+    counted = [rule for rules in result.get("violation_counts", {}).values() for rule, count in rules.items() if count]
+    broken = [*counted, *(one["rule"] for one in result.get("shown", ()))]
+    for rule in broken:
+        if result["rules"].get(rule, violates) != violates:
+            return f"its rule {rule} is {result['rules'][rule]}, and it has violations of it"
+    if result["violations"] and violates not in result["rules"].values():
+        return f"it has {result['violations']} violations, and none of its rules is {violates}"
     return ""
 
 
