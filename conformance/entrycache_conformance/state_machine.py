@@ -48,7 +48,7 @@ from entrycache_protocol.subject import (
     raise_interruption,
     require_supported,
 )
-from entrycache_protocol.system import AnySystem, CasePlan, Cases, Draw, choose, seeded_draw
+from entrycache_protocol.system import AnySystem, CasePlan, Draw, seeded_draw
 
 FAILURES: Final = Path("entrycache-failures")
 """The default folder of case files."""
@@ -323,8 +323,8 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         """Plan a case and return its settings that are not the default."""
         cases = self.setup.system.cases
         declaration = self.setup.cases
-        self._plan = cases.plan(draw, declaration, self.setup.menu, _draw_workload(draw, cases))
-        self._weights = scale_weights(self._plan.menu)
+        self._plan = cases.plan(draw, declaration, self.setup.menu, strategies.draw_workload(draw, cases))
+        self._weights = strategies.scale_weights(self._plan.menu)
         self._config = self._plan.config
         self._state = self.setup.system.model.initial(self._config)
         chosen, usual = codec.encode(self._config), codec.encode(self.setup.subject.declaration.base_config())
@@ -504,35 +504,6 @@ def _short_step(op: Any) -> dict[str, Any]:
     return {name: value for name, value in step.items() if name not in usual}
 
 
-SMALL: Final = "small-keys"
-"""The workload profile with the fewest places, where operations meet most often."""
-
-
-def _profiles(cases: Cases[Any, Any]) -> dict[Any, int]:
-    """Return the workload profiles besides the default one: one example of each to so many usual ones."""
-    small = {cases.workloads[SMALL]: 2} if SMALL in cases.workloads else {}
-    return {**small, **cases.extra_workloads}
-
-
-def _draw_workload(draw: Draw, cases: Cases[Any, Any]) -> Any:
-    """Draw a workload profile: the default one, a small one half as often, or another as often as in a search."""
-    profiles = _profiles(cases)
-    most = max(profiles.values(), default=1)
-    return choose(
-        draw, [None] * most + [profile for profile, one_to in profiles.items() for _ in range(most // one_to)]
-    )
-
-
-MENU_LENGTH: Final = 60
-"""About the number of rules that are valid at once; an operation has as many as it weighs."""
-
-
-def scale_weights(menu: Sequence[str]) -> dict[str, int]:
-    """Return how many rules of each operation are valid under a menu."""
-    share = min(1.0, MENU_LENGTH / len(menu))
-    return {name: max(1, round(weight * share)) for name, weight in Counter(menu).items()}
-
-
 def _operation_rule(name: str, number: int) -> Any:
     """Return a rule of an operation, which is valid if the operation weighs more than `number`.
 
@@ -560,9 +531,9 @@ def _operation_rules(declaration: Declaration, menu: Sequence[str]) -> dict[str,
     """Return as many rules of each operation as it weighs at most in any plan."""
     cases, draw = declaration.system.cases, seeded_draw(random.Random(0))
     weights: Counter[str] = Counter()
-    for workload in (None, *_profiles(cases)):
+    for workload in (None, *strategies.extra_profiles(cases)):
         for _ in range(SAMPLED_PLANS):
-            weights |= Counter(scale_weights(cases.plan(draw, declaration, menu, workload).menu))
+            weights |= Counter(strategies.scale_weights(cases.plan(draw, declaration, menu, workload).menu))
     return {f"_{name}_{number}": _operation_rule(name, number) for name in weights for number in range(weights[name])}
 
 

@@ -6,15 +6,18 @@ so a rule of a user's own aims as well as the rules of the suite.
 
 `configs` and `operations` are the arguments of the machine's own rules. `arguments` draws arguments of one operation;
 `entrycache.strategies` has short names for the usual ones.
+
+`draw_workload` and `scale_weights` say how often a machine draws each workload profile and each operation.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import Draw
+from entrycache_protocol.system import Cases, Draw, choose
 
 RUNNER: Final = st.runner(default=None)
 """The strategy of the machine that is running; None outside a machine."""
@@ -64,3 +67,32 @@ def arguments(draw: Callable[[Any], Any], operation: str, *names: str) -> Any:
 
 def _as_tuple(value: Any) -> Any:
     return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
+
+
+SMALL: Final = "small-keys"
+"""The workload profile with the fewest places, where operations meet most often."""
+
+
+def extra_profiles(cases: Cases[Any, Any]) -> dict[Any, int]:
+    """Return the workload profiles besides the default one: one example of each to so many usual ones."""
+    small = {cases.workloads[SMALL]: 2} if SMALL in cases.workloads else {}
+    return {**small, **cases.extra_workloads}
+
+
+def draw_workload(draw: Draw, cases: Cases[Any, Any]) -> Any:
+    """Draw a workload profile: the default one, a small one half as often, or another as often as in a search."""
+    profiles = extra_profiles(cases)
+    most = max(profiles.values(), default=1)
+    return choose(
+        draw, [None] * most + [profile for profile, one_to in profiles.items() for _ in range(most // one_to)]
+    )
+
+
+MENU_LENGTH: Final = 60
+"""About the number of rules that are valid at once; an operation has as many as it weighs."""
+
+
+def scale_weights(menu: Sequence[str]) -> dict[str, int]:
+    """Return how many rules of each operation are valid under a menu."""
+    share = min(1.0, MENU_LENGTH / len(menu))
+    return {name: max(1, round(weight * share)) for name, weight in Counter(menu).items()}

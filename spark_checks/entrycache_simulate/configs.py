@@ -7,15 +7,19 @@ every value. `require_settings` refuses a trace that was recorded with other set
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from inspect import signature
 from pathlib import Path
 from typing import Any, Final
 
+from entrycache_fast import BrokerCache
 from entrycache_protocol.errors import UsageError, describe_value
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_trace import files, pulsar_pip430_calls
 
-SETTING_NAMES: Final = tuple(each.name for each in fields(Config) if each.name != "variants")
-"""The settings of a configuration."""
+SETTING_NAMES: Final = tuple(
+    each.name for each in fields(Config) if each.name in signature(BrokerCache.__init__).parameters
+)
+"""The settings of a configuration that the fast cache takes; those of a whole ledger are not among them."""
 
 
 def parse_recorded_config(text: str | None, where: str) -> dict[str, Any]:
