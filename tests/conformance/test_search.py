@@ -38,6 +38,8 @@ from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 MENU = SYSTEM.cases.menu(SYSTEM.ops)
+OF_CACHES = SYSTEM.cases.menu(SYSTEM.ops_up_to("cursors"))
+"""The operations on caches alone: with appends, which need a cursor to be cached, the shortest case has more steps."""
 
 
 SEEDS = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 5))])
@@ -66,7 +68,7 @@ def shortest(subject: InProcessSubject, result: SearchResult) -> FailingCase | N
 @SEEDS
 def test_hypothesis_finds_and_shrinks(seed: int) -> None:
     subject = twisted(two_is_one)
-    failure = shortest(subject, find_failure(subject, MENU, 1_000, seed, Coverage()))
+    failure = shortest(subject, find_failure(subject, OF_CACHES, 1_000, seed, Coverage()))
     assert failure is not None
     assert len(failure.case.steps) <= 4
     assert failure.difference.got.entries == 1
@@ -75,7 +77,7 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
 @SEEDS
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
     subject = twisted(two_is_one)
-    failure = shortest(subject, search_random_cases(subject, MENU, seed, Coverage(), lambda: False))
+    failure = shortest(subject, search_random_cases(subject, OF_CACHES, seed, Coverage(), lambda: False))
     assert failure is not None
     assert len(failure.case.steps) <= 4
 
