@@ -172,7 +172,7 @@ WRONG_DEFAULTS = [
     ("pulsar-pip430", "queue", "extend_recently_accessed", False),
     ("pulsar-pip430", "manager", "max_size_bytes", 268_435_456),
     ("pulsar-pip430", "manager", "watermark", 0.45),
-    ("pulsar-pip430", "manager", "storage_entry_size", 200),
+    ("pulsar-pip430", "reads", "storage_entry_size", 200),
     ("pulsar-legacy", "all", "max_size_bytes", 268_435_456),
     ("pulsar-legacy", "all", "watermark", 0.45),
     ("pulsar-legacy", "all", "ttl_nanos", 500_000_000),
