@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 import pytest
 
-from entrycache_dev.predecessors.caches import CACHES, Add, Clear, Deliver, LatePass, Postpone, Range, Task, Wait
+from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_dev.predecessors.caches import (
+    CACHES,
+    Add,
+    Clear,
+    Deliver,
+    LatePass,
+    Postpone,
+    Range,
+    Task,
+    Wait,
+    legacy_config,
+    ops_of_legacy,
+)
 from entrycache_dev.predecessors.promises import (
     PROMISES,
     Promise,
@@ -15,6 +30,9 @@ from entrycache_dev.predecessors.promises import (
     render_page,
     search_random,
 )
+from entrycache_protocol.case import Case
+from entrycache_protocol.subject import TestedSubject
+from entrycache_reference.pulsar_legacy.ops import Observe
 from tests.support import ROOT
 
 PIP430, LEGACY, SEGMENTED = CACHES
@@ -144,3 +162,18 @@ def test_a_ring_serves_a_range_whole_or_not_at_all() -> None:
 def test_a_promise_that_nothing_keeps_is_broken_at_once() -> None:
     never = named("oldest first")._replace(keeps=lambda moment: False)
     assert [find_shortest_trace(cache, never).attempts for cache in CACHES] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)
+def test_the_released_jar_breaks_a_promise_as_its_reference_does(
+    promise: Promise, released_subject: Callable[[str], TestedSubject]
+) -> None:
+    trace = find_shortest_trace(LEGACY, promise).trace
+    assert trace is not None
+    states = [LEGACY.start(promise.limits), *(answer.state for answer in play_trace(LEGACY, trace, promise.limits))]
+    steps = [op for state, word in zip(states, trace, strict=False) for op in (*ops_of_legacy(state, word), Observe())]
+    case = Case(SYSTEMS["pulsar-legacy"], legacy_config(promise.limits), tuple(steps))
+    subject = released_subject("pulsar:4.0.8")
+    reference = run_reference(case, Coverage())
+    assert [type(op) for op in case.steps].count(Observe) == len(trace)
+    assert judge(case, reference, subject.play([case])[0], subject.declaration) is None

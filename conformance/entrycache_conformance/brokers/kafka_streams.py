@@ -54,17 +54,14 @@ def server_properties(folder: Path, port: int, controller_port: int) -> str:
     return "".join(f"{name}={value}\n" for name, value in properties.items())
 
 
-def run_application(
-    java: str, jars: BrokerJars, plan: Application, folder: Path, agent: str, say: Callable[[str], None]
-) -> None:
-    """Format the broker's folder and run broker and application to their end, with a Java agent.
+def format_storage(java: str, jars: BrokerJars, folder: Path) -> int:
+    """Write a server.properties into the broker's folder, format the folder, and return the port for clients.
 
     Raises:
-        UsageError: it failed or took too long.
+        UsageError: it failed.
     """
     port, controller_port = free_ports()
     (folder / "server.properties").write_text(server_properties(folder, port, controller_port), "utf-8")
-    say("formatting the broker's folder")
     tool = ["kafka.tools.StorageTool", "format", "--standalone", "-t", CLUSTER_ID, "-c", "server.properties"]
     done = processes.run_program(
         [java, "-XX:+UseSerialGC", "-cp", jars.classpath, *tool], folder, timeout_seconds=FORMAT_SECONDS
@@ -73,6 +70,19 @@ def run_application(
         raise UsageError(
             f"the broker's folder could not be formatted: {shorten(escape_unprintable(done.stderr.strip()), 300)}"
         )
+    return port
+
+
+def run_application(
+    java: str, jars: BrokerJars, plan: Application, folder: Path, agent: str, say: Callable[[str], None]
+) -> None:
+    """Format the broker's folder and run broker and application to their end, with a Java agent.
+
+    Raises:
+        UsageError: it failed or took too long.
+    """
+    say("formatting the broker's folder")
+    port = format_storage(java, jars, folder)
     options = ["-XX:+UseSerialGC", "-Xmx512m", f"-javaagent:{agent}"]
     arguments = {
         "folder": folder,

@@ -174,7 +174,8 @@ def _op_of_pip430(word: Add | Wait | Task | Range | Clear | LatePass) -> ops.Op:
             return ops.RunScheduled()
 
 
-def _legacy(limits: Limits) -> pulsar_legacy.Config:
+def legacy_config(limits: Limits) -> pulsar_legacy.Config:
+    """Return the configuration of pulsar-legacy under these limits."""
     return pulsar_legacy.Config(
         max_size_bytes=limits.max_size_bytes,
         watermark=limits.watermark,
@@ -186,8 +187,8 @@ def _legacy(limits: Limits) -> pulsar_legacy.Config:
 def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answer:
     served: tuple[int, ...] = ()
     visits, inserted = 0, True
-    for op in _ops_of_legacy(state, word):
-        done = pulsar_legacy.step(state, op, _legacy(limits))
+    for op in ops_of_legacy(state, word):
+        done = pulsar_legacy.step(state, op, legacy_config(limits))
         state = done.state
         served += tuple(pos.entry for pos in getattr(done.outcome, "hits", ()))
         inserted = getattr(done.outcome, "inserted", inserted)
@@ -196,7 +197,8 @@ def _say_legacy(state: pulsar_legacy.State, word: Word, limits: Limits) -> Answe
     return Answer(state, _cached_entries(state.caches), served, visits, inserted)
 
 
-def _ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
+def ops_of_legacy(state: pulsar_legacy.State, word: Word) -> Sequence[Any]:
+    """Return the operations of pulsar-legacy for a word that is said in a state."""
     match word:
         case Add(cache, entry, size_bytes, _):
             return [legacy_ops.Insert(CacheName(cache), Position(LEDGER, entry), size_bytes)]
@@ -254,7 +256,7 @@ def _op_of_segmented(word: Word) -> Any:
 
 CACHES: Final = (
     Cache(pulsar_pip430.NAME, lambda limits: pulsar_pip430.initial(_pip430(limits)), _say_pip430),
-    Cache(pulsar_legacy.NAME, lambda limits: pulsar_legacy.initial(_legacy(limits)), _say_legacy),
+    Cache(pulsar_legacy.NAME, lambda limits: pulsar_legacy.initial(legacy_config(limits)), _say_legacy),
     Cache(pulsar_segmented.NAME, lambda limits: pulsar_segmented.initial(_segmented(limits)), _say_segmented),
 )
 """The caches, the newest first."""
