@@ -32,8 +32,12 @@ from tests.support.jvm.maven import require_pinned
 
 POMS: Final = ROOT / "tests" / "support" / "upstream"
 CLASS_PATH: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath"
-SUITES: Final = {"kafka-streams": "kafka-streams-4.3.1-test.jar", "pulsar": "managed-ledger-4.2.4-tests.jar"}
-"""The released tests of each family, by the name of their jar. Nothing is published for the other family's release."""
+SUITES: Final = {
+    "kafka-streams": "kafka-streams-4.3.1-test.jar",
+    "pulsar": "managed-ledger-4.2.4-tests.jar",
+    "pulsar-legacy": "managed-ledger-4.0.8-tests.jar",
+}
+"""The released tests of each family, by the name of their jar."""
 LEFT_OUT: Final = re.compile(r"/integration/|/tests/|ManagedLedgerSingleBookieTest|BkTest|ManagedCursorTest")
 """Test classes that start a cluster, and one that takes minutes."""
 OF_THE_CACHE: Final = re.compile(
@@ -153,30 +157,51 @@ def _outcome(results: Sequence[tuple[str, str, bool]]) -> Outcome:
     return Outcome(frozenset(name for name, _ in named) - failed, failed)
 
 
-def failing_with_fix(page: Page, classes: Path, folder: Path) -> tuple[int, tuple[str, ...]]:
-    """Return the number of released tests that ran, and those that fail with the fix and pass without it.
+class Judgement(NamedTuple):
+    """The released tests of upstream beside a fix."""
+
+    count: int
+    """The number of tests that ran."""
+    broken: tuple[str, ...]
+    """Those that fail with the fix and pass without it."""
+    failing_anyway: tuple[str, ...]
+    """Those that fail with it and without it."""
+
+
+def judge_fix(page: Page, classes: Path, folder: Path) -> Judgement:
+    """Run the released tests that reach what a fix changes.
 
     A test that fails with the fix runs once more on both sides, so that chance does not speak.
     """
     family, names = page.system.family, classes_that_touch(page)
     if not names:
-        return 0, ()
+        return Judgement(0, (), ())
     fixed = run_suite(family, names, folder / "fixed", classes)
     broken = frozenset(fixed.failed)
+    failing_anyway: frozenset[str] = frozenset()
     if broken:
         again = [name for name in names if name.rpartition(".")[2] in {one.partition(".")[0] for one in broken}]
-        broken &= run_suite(family, again, folder / "released").passed
+        released = run_suite(family, again, folder / "released")
+        failing_anyway = broken & released.failed
+        broken &= released.passed
     if broken:
         broken &= run_suite(family, again, folder / "again", classes).failed
-    return len(fixed.passed | fixed.failed), tuple(sorted(broken))
+    return Judgement(len(fixed.passed | fixed.failed), tuple(sorted(broken)), tuple(sorted(failing_anyway)))
 
 
-def render_row(count: int, broken: Sequence[str]) -> str:
+def render_row(judgement: Judgement) -> str:
     """Return the cell of a page's row "Upstream tests"."""
-    if not count:
+    if not judgement.count:
         return "no released unit test reaches the changed classes; with the fix alone fail: none"
-    fails = ", ".join(f"`{name}`" for name in broken) or "none"
-    return f"{count} released tests ran that reach the changed classes; with the fix alone fail: {fails}"
+    anyway = f"also without the fix fail: {_named(judgement.failing_anyway)}; " if judgement.failing_anyway else ""
+    return (
+        f"{judgement.count} released tests ran that reach the changed classes; {anyway}"
+        f"with the fix alone fail: {_named(judgement.broken) or 'none'}"
+    )
+
+
+def _named(tests: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in tests)
 
 
 def main(names: Sequence[str]) -> None:
@@ -191,7 +216,7 @@ def main(names: Sequence[str]) -> None:
                 jars[release.subject] = sources_jar(release, Path(scratch))
             folder = Path(scratch, page.name)
             classes = fixed(release, page.fixes, jars[release.subject], folder)
-            print(f"{page.name}: {render_row(*failing_with_fix(page, classes, folder))}", flush=True)
+            print(f"{page.name}: {render_row(judge_fix(page, classes, folder))}", flush=True)
 
 
 if __name__ == "__main__":
