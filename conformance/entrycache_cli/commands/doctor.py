@@ -35,6 +35,7 @@ EXTRAS: Final = {
     "bench": "python -m entrycache_dev bench",
     "league": "policies",
     "spring": "share --config application.yml",
+    "crosshair": "the backend crosshair of state machines",
     "docs": "make site",
 }
 """The extras of the package with the commands that need them; `dev` is for work on the suite itself."""
