@@ -35,6 +35,7 @@ check = build_check(SYSTEM)
     [
         pytest.param(bounded_models.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (bounded_models.STORE, 686, 14406, 7),
+        (bounded_models.VIEWS, 530, 11130, 8),
         pytest.param(bounded_models.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
@@ -217,6 +218,8 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
         (Rule.K_METRICS_4, bounded_models.RUNNING, 2),
         (Rule.K_STORE_9, bounded_models.ONE_BY_ONE, 4),
         (Rule.K_STORE_10, bounded_models.CACHED_DELETE, 3),
+        (Rule.K_VIEW_6, bounded_models.OPEN_VIEW, 5),
+        (Rule.K_VIEW_7, bounded_models.OPEN_VIEW, 6),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )

@@ -1,8 +1,7 @@
 """The bounded models of `kafka-streams` that are exhausted; together they fire every law of its steps.
 
-`BoundedModel` is the scope of an exploration: a configuration and its events. `RelativeStates` says which states are
-equal, so that the model stays finite. The models of level `cache` use entries of one letter, which count 47 bytes.
-Those of level `store` use caching stores over in-memory stores. The models of variants take each variant of a release
+The models of level `cache` use entries of one letter, which count 47 bytes. Those of level `store` use caching stores
+over in-memory stores, those of level `views` also views of them. The models of variants take each variant of a release
 alone, then all of them. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
 """
 
@@ -14,8 +13,8 @@ from entrycache_conformance.systems.kafka_streams.system import SYSTEM
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Parts, limit_depths
 from entrycache_reference.kafka_streams import config as configuration
-from entrycache_reference.kafka_streams import ops, outcomes
-from entrycache_reference.kafka_streams.state import Space, State, Step, total_bytes
+from entrycache_reference.kafka_streams import ops, outcomes, view_ops
+from entrycache_reference.kafka_streams.state import OpenView, Space, State, Step, total_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,14 @@ class RelativeStates:
                     name,
                     tuple(sorted(store.inner.items())),
                     tuple([(key, self._number(steps)) for key, steps in sorted(store.downstream.items())]),
+                    store.is_open,
                 )
                 for name, store in sorted(state.stores.items())
             ]
         )
         drift = state.running - total_bytes(state) if self._running else 0
-        return state.max_size_bytes, spaces, stores, drift
+        views = tuple([(name, view_key(view)) for name, view in sorted(state.views.items())])
+        return state.max_size_bytes, spaces, stores, drift, views
 
     def _space(self, space: Space, state: State, ns: str) -> Hashable:
         store = state.stores.get(ns)
@@ -94,7 +95,7 @@ class RelativeStates:
         )
         listener = space.listener
         listener_key = listener and (self._number(listener.steps), listener.fails, listener.of_store)
-        return nodes, space.recent, space.dirty, listener_key
+        return nodes, space.recent, space.dirty, listener_key, space.is_loose
 
     def _number(self, steps: Any) -> int:
         """Return a number that is equal for equal steps; the lookup is by identity, as hashing is slow."""
@@ -112,6 +113,12 @@ class RelativeStates:
         if isinstance(step.outcome.answer, outcomes.Unanswered):
             return False
         return not self._running or abs(step.state.running - total_bytes(step.state)) <= self._drift
+
+
+def view_key(view: OpenView) -> Hashable:
+    """Return a key of an open view: of the values since its opening, only the first one has a place."""
+    had = tuple([(key, values[0], frozenset(values)) for key, values in sorted(view.had.items())])
+    return view.range, had, view.last, view.has_ended
 
 
 # The models of level `cache`.
@@ -395,6 +402,61 @@ USED: Final = BoundedModel(
 """A store whose namespace is used directly too."""
 
 
+# --- Level `views`
+
+VIEWS: Final = BoundedModel(
+    "views, queries, writes and the closing of a store",
+    configuration.Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+        *(view_ops.StoreView("s", *bounds) for bounds in ((), (None, None, True), (None, None, False, ""), ("y", "x"))),
+        view_ops.StoreView("s", None, "x", backward=True),
+        view_ops.StorePutIfAbsent("s", "x", "2"),
+        view_ops.StorePutAll("s", (("x", "2"), ("x", None), ("y", "2"))),
+        view_ops.StoreCount("s"),
+        *(view_ops.StoreQuery("s", "x", skips) for skips in (False, True)),
+        view_ops.StoreQueryRange("s"),
+        view_ops.StoreClear("s"),
+        view_ops.StoreClose("s"),
+        view_ops.StoreOpen("s"),
+        ops.StoreFlush("s"),
+        ops.StoreInner("s"),
+        ops.Resize(ENTRY_BYTES),
+    ),
+    "two keys, a value or deleted; views of all, backward, of an empty prefix and of bounds, a limit of 47 bytes",
+)
+"""A store that is read as a whole, emptied, closed and opened."""
+
+OPEN_VIEW: Final = BoundedModel(
+    "a view that stays open",
+    configuration.Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+        ops.StoreGet("s", "x"),
+        ops.StoreDelete("s", "y"),
+        view_ops.StorePutIfAbsent("s", "x", "2"),
+        view_ops.StorePutAll("s", (("x", "2"), ("x", "1"))),
+        view_ops.StoreView("s", backward=True),
+        view_ops.StoreQuery("s", "x"),
+        view_ops.StoreClear("s"),
+        view_ops.StoreClose("s"),
+        view_ops.StoreOpen("s"),
+        ops.StoreFlush("s"),
+        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"),)),
+        ops.Evict("s"),
+        ops.Metrics("s"),
+        ops.Resize(ENTRY_BYTES),
+        view_ops.ViewOpen("v", "s", backward=True),
+        view_ops.ViewNext("v"),
+        view_ops.ViewClose("v"),
+    ),
+    "two keys, a value or deleted; a view is open while each of the other operations happens",
+    start=(*(ops.StorePut("s", key, "1") for key in "xy"), view_ops.ViewOpen("v", "s")),
+    depth=6,
+)
+"""A view that is held open over writes, flushes, evictions, and the emptying and closing of its store."""
+
+
 # --- Variants of releases
 
 
@@ -439,6 +501,7 @@ ALL_VARIANTS: Final = (
     with_variants(TWO, "all variants of the releases", RELEASED, depth=5),
     with_variants(FORWARDS, "all variants of the releases", RELEASED, depth=6),
     with_variants(STORES, "all variants of the releases", RELEASED, depth=7),
+    with_variants(VIEWS, "all variants of the releases", RELEASED, depth=6),
 )
 """All variants of the releases at once."""
 
@@ -453,6 +516,8 @@ UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     STORE,
     FORWARDS,
     STORES,
+    VIEWS,
+    OPEN_VIEW,
     *SINGLE_VARIANTS,
     RUNNING,
     USED,
@@ -467,6 +532,7 @@ BOUNDED: Final[Mapping[str, int]] = {
     ORDERS.name: 6,
     FORWARDS.name: 6,
     STORES.name: 6,
+    OPEN_VIEW.name: 5,
     LOST_EVICTION.name: 4,
     CLEAN_FLUSH.name: 4,
     ANY_WRITE.name: 4,
@@ -476,6 +542,7 @@ BOUNDED: Final[Mapping[str, int]] = {
     ALL_VARIANTS[1].name: 4,
     ALL_VARIANTS[2].name: 5,
     ALL_VARIANTS[3].name: 6,
+    ALL_VARIANTS[4].name: 5,
 }
 """The greatest number of steps of the largest models in a pull request."""
 
