@@ -6,8 +6,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from entrycache_conformance import resolve, run
+from entrycache_conformance import explain, resolve, run
 from entrycache_conformance.failure import Failure
+from entrycache_conformance.judge import find_difference
 from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
 from entrycache_protocol import case, codec, errors, files, server
@@ -77,3 +78,22 @@ def sequence_text(subject: TestedSubject, failure: Failure) -> str:
         lines.append(traceback.rstrip())
     lines.append(f"what the rule says: entrycache rules {failure.rules[0]}")
     return "\n".join(line for line in lines if line)
+
+
+class FailureText:
+    """The text of a failure, made when it is first asked for: the steps, the rule and the case file."""
+
+    def __init__(self, subject: TestedSubject, failing: FailingCase, failures: Path, level: str) -> None:
+        self._subject, self._failing, self._failures, self._level = subject, failing, failures, level
+
+    def __repr__(self) -> str:
+        """Return the text, and write the case file."""
+        failure = explain.write_failure(self._subject, self._failing, self._failures, self._level)
+        lines = [sequence_text(self._subject, failure)]
+        if failure.unwritten:
+            lines.append(f"case file: none ({failure.unwritten})")
+        else:
+            lines.append(f"case file: {failure.case}")
+        if find_difference(self._subject, self._failing.case) is None and not self._failing.difference.is_unanswered:
+            lines.append("the case alone does not fail: a rule of your own takes part in it")
+        return "\n".join(lines)

@@ -5,31 +5,29 @@ reference's state, by the generators of the search, performs it on both sides an
 reference's laws are an invariant. Hypothesis chooses the rules, shrinks and replays; only its public
 interfaces are used.
 
-A `Run` is one run of the subject. A Python class and a cache of this process keep an instance and answer each step
-(`ClassRun`, `LocalRun`). The protocol has whole runs only, so a process plays an example when it ends, or when a rule
-of a user's own wants an answer (`ProcessRun`).
+A `Run` is one run of the subject. A Python class and a cache of this process answer each step. The protocol has whole
+runs only, so a process plays an example when it ends, or when a rule of a user's own wants an answer.
 
 A failure raises `AnswerDiffers` with one line. Its text holds the steps, the rule and the case file. It takes longer to
 make, so it is made once: as a note of the shortest example.
 """
 
 import atexit
+import functools
 import json
-import random
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
-from functools import wraps
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
 
 import hypothesis
 from hypothesis import stateful
 
-from entrycache_conformance import check, explain, resolve, strategies
-from entrycache_conformance.judge import Coverage, LawBroken, check_laws, find_difference, judge
+from entrycache_conformance import resolve, strategies
+from entrycache_conformance.check import FailureText
+from entrycache_conformance.judge import Coverage, LawBroken, check_laws, judge
 from entrycache_conformance.levels import select_levels
 from entrycache_protocol import codec, errors, wire
 from entrycache_protocol.case import Case, config_to_json
@@ -48,7 +46,7 @@ from entrycache_protocol.subject import (
     raise_interruption,
     require_supported,
 )
-from entrycache_protocol.system import AnySystem, CasePlan, Draw, seeded_draw
+from entrycache_protocol.system import AnySystem, CasePlan, Draw
 
 FAILURES: Final = Path("entrycache-failures")
 """The default folder of case files."""
@@ -74,10 +72,10 @@ class ClassRun(Run):
     """A run of a Python class of an author."""
 
     def __init__(self, subject: type[Subject], declaration: Declaration, config: Any) -> None:
-        self._answers = ClassAnswerer(subject)
+        self._count, self._answers = 0, ClassAnswerer(subject)
         self._declaration, self._config = declaration, config
         sent = config_to_json(declaration.system, config, declaration.sent_keys)
-        self.instance = self._answers.open(_plain(sent))
+        self.instance = self._answers.open(strategies.as_json(sent))
 
     def answer(self, op: Any) -> RunResult:
         """Perform one operation; an error of the class is raised.
@@ -85,11 +83,16 @@ class ClassRun(Run):
         Raises:
             BrokenSubject: the answer is not of the protocol.
         """
-        value = self._answers.perform(self.instance, self._answers.read(_plain(codec.encode_op(op))))
+        value = self._answers.perform(self.instance, self._answers.read(strategies.as_json(codec.encode_op(op))))
         leaked = {"leaked": 0} if self._declaration.leaks else {}
         line = json.dumps({"id": 0, "outcomes": [value], **leaked}).encode()
         case = Case(self._declaration.system, self._config, (op,))
-        result: Any = wire.read_answer(wire.parse_line(line), case, 0, self._declaration)
+        try:
+            result: Any = wire.read_answer(wire.parse_line(line), case, 0, self._declaration)
+        except errors.BrokenSubject as error:
+            text = str(error).replace("the outcome of step 0 ", f"the outcome of step {self._count} ", 1)
+            raise errors.BrokenSubject(text) from None
+        self._count += 1
         return RunResult(result.outcomes)
 
     def leaked(self) -> int | None:
@@ -160,6 +163,24 @@ class Setup(NamedTuple):
         return self.subject.declaration.system
 
 
+def _explain_flaky(run: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Return a test that also says what makes Hypothesis call it flaky."""
+
+    @functools.wraps(run)
+    def run_test(self: Any) -> None:
+        __tracebackhide__ = True
+        try:
+            run(self)
+        except hypothesis.errors.Flaky as error:
+            error.add_note(
+                "entrycache: the same steps got other answers when they were played again. A new instance must begin "
+                "empty: look for class attributes, globals and files that one run leaves to the next, and for chance."
+            )
+            raise
+
+    return run_test
+
+
 class CacheMachine(stateful.RuleBasedStateMachine):
     """A cache beside the reference. Extend it by rules, invariants and an initialisation of your own.
 
@@ -180,9 +201,9 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         phases = [phase for phase in options.phases if phase is not hypothesis.Phase.explain]
         cls.TestCase.settings = hypothesis.settings(options, phases=phases)
         test_case: Any = cls.TestCase
-        run_test = test_case.runTest
+        run_test = _explain_flaky(test_case.runTest)
 
-        @wraps(run_test)
+        @functools.wraps(run_test)
         def run_and_count(test: Any) -> None:
             __tracebackhide__ = True
             cls._compared[0] = 0
@@ -293,7 +314,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
                 self._end()
         finally:
             if self._failing is not None and hypothesis.currently_in_test_context():
-                hypothesis.note(FailureText(self.setup, self._failing))
+                hypothesis.note(self._failure_text())
             elif hypothesis.currently_in_test_context():
                 for rule in [rule for rule, count in self._coverage.fired.items() if count]:
                     hypothesis.event(rule.value)
@@ -317,7 +338,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             machine._end()
         except AnswerDiffers as error:
             assert machine._failing is not None
-            raise AnswerDiffers(f"{error}\n{FailureText(cls.setup, machine._failing)}") from error.__cause__
+            raise AnswerDiffers(f"{error}\n{machine._failure_text()}") from error.__cause__
 
     def draw_config(self, draw: Draw) -> dict[str, Any]:
         """Plan a case and return its settings that are not the default."""
@@ -343,7 +364,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         while plan.pending():
             state = model.step(state, ops[-1], self._config).state
             ops.append(self._limits.fit(plan.make(name, state)))
-        return [_short_step(op) for op in ops]
+        return [strategies.short_step(op) for op in ops]
 
     def _perform_drawn(self, operation: dict[str, Any]) -> None:
         """Perform the drawn steps of a rule, within the limits of the subject. A skipped step is left out."""
@@ -354,7 +375,14 @@ class CacheMachine(stateful.RuleBasedStateMachine):
                 self._play(op)
 
     def is_planned(self, name: str, number: int) -> bool:
-        """Return whether an operation weighs more than `number` in the plan of this run."""
+        """Return whether an operation weighs more than `number` in the plan of this run.
+
+        Raises:
+            UsageError: an initialisation of a user's own has drawn no plan.
+        """
+        if self._plan is None:
+            why = f"{type(self).__name__} has no drawn settings; decorate its `begin` by @initialize(config=strategies"
+            raise errors.UsageError(f"{why}.configs()), and call super().begin(config)")
         return number < self._weights.get(name, 0)
 
     def _runs_so_far(self) -> tuple[Case, ...]:
@@ -374,10 +402,17 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         self.subject = self._run.instance
 
     def _read(self, operation: dict[str, Any]) -> list[Any]:
-        """Return the typed steps of an operation with its arguments, or with a list of whole steps."""
+        """Return the typed steps of an operation with its arguments, or with a list of whole steps.
+
+        Raises:
+            UsageError: the run has not begun.
+        """
+        if self._run is None:
+            why = f"{type(self).__name__} performs an operation before its run has begun"
+            raise errors.UsageError(f"{why}; do it in a rule, or in a `begin` of its own behind super().begin(config)")
         ((name, args),) = operation.items()
         steps = args if isinstance(args, list) else [{"op": name, **args}]
-        return [codec.decode_op(self.setup.system.ops, step) for step in _plain(steps)]
+        return [codec.decode_op(self.setup.system.ops, step) for step in strategies.as_json(steps)]
 
     def _write(self, outcome: Any) -> dict[str, Any]:
         return self.setup.system.wire.write_outcome(outcome)
@@ -453,6 +488,10 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         if difference is not None:
             self._fail(difference)
 
+    def _failure_text(self) -> FailureText:
+        assert self._failing is not None
+        return FailureText(self.setup.subject, self._failing, self.setup.failures, self.setup.level)
+
     def _fail(self, difference: Difference, cause: BaseException | None = None) -> NoReturn:
         """Keep the failure and raise its error.
 
@@ -469,39 +508,6 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         expected = codec.format_json(write(difference.expected))
         name = self._ops[difference.at].name if self._ops else "begin"
         raise AnswerDiffers(f"step {difference.at} ({name}): expected {expected}, got {got}") from cause
-
-
-class FailureText:
-    """The text of a failure, made when it is first asked for: the steps, the rule and the case file."""
-
-    def __init__(self, setup: Setup, failing: FailingCase) -> None:
-        self._setup = setup
-        self._failing = failing
-
-    def __repr__(self) -> str:
-        """Return the text, and write the case file."""
-        subject = self._setup.subject
-        failure = explain.write_failure(subject, self._failing, self._setup.failures, self._setup.level)
-        lines = [check.sequence_text(subject, failure)]
-        if failure.unwritten:
-            lines.append(f"case file: none ({failure.unwritten})")
-        else:
-            lines.append(f"case file: {failure.case}")
-        if find_difference(subject, self._failing.case) is None and not self._failing.difference.is_unanswered:
-            lines.append("the case alone does not fail: a rule of your own takes part in it")
-        return "\n".join(lines)
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
-    return json.loads(json.dumps(value))
-
-
-def _short_step(op: Any) -> dict[str, Any]:
-    """Return the JSON step of an operation without arguments that have their default."""
-    usual = {each.name.rstrip("_") for each in fields(op) if getattr(op, each.name) == each.default}
-    step: dict[str, Any] = _plain(codec.encode_op(op))
-    return {name: value for name, value in step.items() if name not in usual}
 
 
 def _operation_rule(name: str, number: int) -> Any:
@@ -523,17 +529,9 @@ def _operation_rule(name: str, number: int) -> Any:
     return stateful.precondition(is_planned)(as_rule(perform))
 
 
-SAMPLED_PLANS: Final = 40
-"""The number of plans of each workload profile that show how much an operation may weigh."""
-
-
 def _operation_rules(declaration: Declaration, menu: Sequence[str]) -> dict[str, Any]:
     """Return as many rules of each operation as it weighs at most in any plan."""
-    cases, draw = declaration.system.cases, seeded_draw(random.Random(0))
-    weights: Counter[str] = Counter()
-    for workload in (None, *strategies.extra_profiles(cases)):
-        for _ in range(SAMPLED_PLANS):
-            weights |= Counter(strategies.scale_weights(cases.plan(draw, declaration, menu, workload).menu))
+    weights = strategies.greatest_weights(declaration, menu)
     return {f"_{name}_{number}": _operation_rule(name, number) for name in weights for number in range(weights[name])}
 
 
@@ -545,6 +543,9 @@ def _open_subject(make_subject: type[Subject] | str | None, command: str | None,
                 f"{subject.name} is a subject of {subject.declaration.system.name}, not of {system}"
             )
         return subject
+    if not isinstance(make_subject, str | None):
+        got = f"an instance of {type(make_subject).__name__}"
+        raise errors.UsageError(f"state_machine got {got}; expected a class that extends Subject, or a subject's name")
     return resolve.resolve_subject(resolve.SubjectChoice(make_subject, command, None, system))
 
 
@@ -583,7 +584,10 @@ def build_state_machine(
         )
     offered = [name for name in declaration.system.ops_up_to(levels[-1]) if name in declaration.ops]
     cases = replace(declaration, fixed={**declaration.fixed, **(config or {})})
-    cases.base_config()
+    try:
+        cases.base_config()
+    except errors.BrokenSubject as error:
+        raise errors.UsageError(f"state_machine: config: {str(error).rpartition('fixed: ')[2]}") from None
     menu = declaration.system.cases.menu(offered, levels[-1])
     setup = Setup(subject, cases, menu, levels[-1], _run_opener(make_subject, subject), failures)
     name = "".join(part.capitalize() if part.islower() else part for part in _words(subject.name))

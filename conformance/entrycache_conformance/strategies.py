@@ -10,14 +10,19 @@ so a rule of a user's own aims as well as the rules of the suite.
 `draw_workload` and `scale_weights` say how often a machine draws each workload profile and each operation.
 """
 
+import json
+import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from entrycache_protocol import codec
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import Cases, Draw, choose
+from entrycache_protocol.system import Cases, Draw, choose, seeded_draw
 
 RUNNER: Final = st.runner(default=None)
 """The strategy of the machine that is running; None outside a machine."""
@@ -96,3 +101,32 @@ def scale_weights(menu: Sequence[str]) -> dict[str, int]:
     """Return how many rules of each operation are valid under a menu."""
     share = min(1.0, MENU_LENGTH / len(menu))
     return {name: max(1, round(weight * share)) for name, weight in Counter(menu).items()}
+
+
+SAMPLED_PLANS: Final = 40
+"""The number of plans of each workload profile that show how much an operation may weigh."""
+
+
+def greatest_weights(declaration: Declaration, menu: Sequence[str]) -> Mapping[str, int]:
+    """Return how much each operation weighs at most in any plan."""
+    cases, draw = declaration.system.cases, seeded_draw(random.Random(0))
+    weights: Counter[str] = Counter()
+    for workload in (None, *extra_profiles(cases)):
+        for _ in range(SAMPLED_PLANS):
+            weights |= Counter(scale_weights(cases.plan(draw, declaration, menu, workload).menu))
+    return weights
+
+
+# --- Steps as JSON
+
+
+def as_json(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    return json.loads(json.dumps(value))
+
+
+def short_step(op: Any) -> dict[str, Any]:
+    """Return the JSON step of an operation without arguments that have their default."""
+    usual = {each.name.rstrip("_") for each in fields(op) if getattr(op, each.name) == each.default}
+    step: dict[str, Any] = as_json(codec.encode_op(op))
+    return {name: value for name, value in step.items() if name not in usual}

@@ -381,6 +381,11 @@ class ClassAnswerer:
         self.name = subject.__name__
         if not subject.system:
             raise errors.UsageError(f'{self.name} names no system; it needs a line such as: system = "pulsar-pip430"')
+        for name in sorted(subject.operations):
+            method = inspect.getattr_static(subject, name)
+            kinds = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+            if any(is_kind(method) for is_kind in kinds):
+                raise errors.UsageError(f"{self.name}.{name} is async or a generator; expected a method that returns")
         self._subject = subject
         version = {"version": subject.version} if subject.version else {}
         self.start_answer: dict[str, Any] = {
