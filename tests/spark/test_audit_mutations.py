@@ -62,3 +62,16 @@ def test_a_life_that_another_insert_shows_is_named_alike() -> None:
     change = Change("INSERT", "ADD", "life", "swapped")
     ((_, detected),) = judge_changes(base, read_base(base), [change], SEED)
     assert detected[:2] == (("S-INSERT-1",), ("S-GET-1",))
+
+
+def test_a_stray_value_explains_no_violation_of_other_rows() -> None:
+    """A row under another name has a cause or an origin that its new op never has; the other rows lack nothing."""
+    base = next(each for each in BASES if each.preset == "tail-fanout")
+    changes = [Change(op, cause, "op", "renamed") for op, cause in (("REQUEUE", "ACCESSED"), ("PASS_BEGIN", "TIME"))]
+    table = committed_table()
+    detected = dict(judge_changes(base, read_base(base), changes, SEED))
+    assert {change: own[:2] for change, own in detected.items()} == {
+        changes[0]: (("R-STATE-4",), ("R-EVICT-8", "R-INSERT-1", "R-READ-2", "R-REQUEUE-5", "R-STATE-2")),
+        changes[1]: ((), ("R-STATE-4",)),
+    }
+    assert all(table[base.name, change][:2] == own[:2] for change, own in detected.items())

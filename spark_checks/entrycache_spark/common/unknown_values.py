@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.common.system import AUDITED
 from entrycache_trace.files import Metadata
+from entrycache_trace.schema import EventFormat
 
 if TYPE_CHECKING:
     from entrycache_spark.common.reach import Reach
@@ -213,13 +214,22 @@ def find_unknown(counts: Counts, metadata: Metadata) -> list[Lack]:
             continue
         rows = present["seq"]
         needs = {name for name in event.needs if not (metadata.many_threads and (op, name) in _RACED_EVENTS)}
-        uniform = set() if metadata.many_threads else set(_UNIFORM_COLUMNS)
+        uniform = set() if metadata.many_threads else _uniform_columns(event)
         for name, count in present.items():
             lacks = rows - count
             uniform_here = name in uniform or (not metadata.many_threads and (op, name) in _UNIFORM_EVENTS)
             if lacks and (name in needs or (uniform_here and count)):
                 unknown.append(Lack(op, name, f"{lacks} of {rows} {op} rows have no {name}"))
     return unknown
+
+
+def _uniform_columns(event: EventFormat) -> set[str]:
+    """Return the columns that all rows of an event have or none.
+
+    A value in a column that the event never has is the fault of its own row. The other rows lack nothing.
+    """
+    known = {*event.needs, *event.may, "call_id"} | ({"cause"} if event.causes else set())
+    return known.intersection(_UNIFORM_COLUMNS)
 
 
 def columns_of(rule_id: str, system: str) -> frozenset[str]:
