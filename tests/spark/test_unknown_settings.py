@@ -16,6 +16,7 @@ from tests.support.traces.checker_runs import audit_by_checker
 BACKENDS: dict[str, Callable[[Path], AuditResult]] = {
     "local": lambda path: audit_folder(path, "local"),
     "checker": audit_by_checker,
+    "replay": lambda path: audit_folder(path, "replay"),
 }
 PRESETS = {
     "pulsar-pip430": "tail-fanout",

@@ -121,11 +121,15 @@ class PositionState:
 
 @dataclass
 class Generation:
-    """A segment generation: its entries, the bytes they took by the rules, and those that the offsets show."""
+    """A segment generation: its entries, the bytes they took by the rules, and those that the offsets show.
+
+    `is_unknown`: the settings do not say how many bytes some entry took.
+    """
 
     live: int = 0
     wrote_bytes: int = 0
     shown_bytes: int = 0
+    is_unknown: bool = False
 
 
 @dataclass
@@ -216,9 +220,8 @@ class Mirror:
         if op == "PASS_BEGIN":
             self.turns += 1
             self.turn_now = self.turns if row["tail_no"] is None else row["tail_no"]
-        generation = self.generations.setdefault(
-            self._generation_number(row, ring, life_state, turn_before), Generation()
-        )
+        number = self._generation_number(row, ring, life_state, turn_before)
+        generation = self.generations.setdefault(number, Generation())
         generation_bytes, took = generation.wrote_bytes, _advance(row, ring)
         growth = None if row["manager_bytes"] is None else row["manager_bytes"] - self.manager_shown
         gone = life_state.insert_row if op == "EVICT" and not life_state.gone else None
@@ -230,8 +233,11 @@ class Mirror:
         generation.wrote_bytes += took or 0
         if op in ("INSERT", "PASS_BEGIN", "SKIP", "REJECT"):
             generation.shown_bytes += growth or 0
+        generation.is_unknown |= op == "INSERT" and took is None
         wrote = took if op == "INSERT" else -generation_bytes if op == "PASS_END" else 0
         self.written_bytes += wrote or 0
+        if op == "PASS_END" and (number is None or generation.is_unknown):
+            wrote = None
         moment = Moment(
             row=row,
             before=before,

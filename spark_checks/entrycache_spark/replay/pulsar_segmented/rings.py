@@ -203,7 +203,7 @@ class Entries:
         wrong = (is_snapshot or op == "END") and now.is_miswritten
         if op == "END":
             segments = now.ring.of.segments
-            used = max(1, now.turns + 1 if segments is None else min(now.turns + 1, segments))
+            used = None if segments is None else max(1, min(now.turns + 1, segments))
             wrong |= differ(read_counters(row).get("slots"), used) or self._n_shown not in (0, now.live)
         if wrong:
             self._report("S-STATE-2", row, f"{now.live} entries, offsets of {now.manager_shown} bytes")
