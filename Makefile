@@ -49,7 +49,7 @@ long: environment ## the tests that `make test` leaves out, and every release as
 	@$(BIN)/python -m entrycache_dev.demo --profile ci --strict
 
 findings: environment ## every fix of a finding, judged by its page's tests, by a run of the suite and by upstream's unit tests
-	$(BIN)/python -m pytest -q $(SHARED) -n 2 tests/findings/test_fixes.py tests/findings/test_upstream_tests.py
+	$(BIN)/python -m pytest -v $(SHARED) -n 2 tests/findings/test_fixes.py tests/findings/test_upstream_tests.py
 
 matrix: environment ## which detector sees which small change of the reference; half an hour of two cores
 	$(BIN)/python -m entrycache_dev.matrix --write

@@ -1,14 +1,16 @@
 """Fixtures and hooks of all tests: one JVM for each release, the order of files, and the rules of skips.
 
 Skips are counted. In CI, a skip whose tool is installed is a failure. A worker runs the whole of a file, and expensive
-files start first. All files that need Spark go to one worker, because a process has one Spark session. `make test`
-leaves out the tests marked `long`, which `make test-all` runs, and prints their number.
+files start first. All files that need Spark go to one worker, because a process has one Spark session. All tests of one
+fix of a finding go to one worker, which compiles the fix. `make test` leaves out the tests marked `long`, which
+`make test-all` runs, and prints their number.
 """
 
 from __future__ import annotations
 
 import gc
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -31,6 +33,9 @@ TOOLS = ("java", "javac", "mvn", "node", "go", "cargo", "python3.11", "python3.1
 
 ONE_WORKER = ("tests/spark/",)
 """Folders whose files share an expensive start, and so a worker."""
+
+FIX_TEST = re.compile(r"tests/findings/test_(?:fixes|upstream_tests)\.py::\w+\[(.+)\]")
+"""The tests about the fix of one page, which they name."""
 
 DEAR = (
     *ONE_WORKER,
@@ -129,6 +134,12 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
             item.config.stash[LONG_TESTS] = item.config.stash.get(LONG_TESTS, 0) + 1
 
 
+def fix_scope(nodeid: str) -> str | None:
+    """Return the page of a test that is about a page's fix: one worker compiles the fix, once."""
+    page = FIX_TEST.match(nodeid)
+    return page and page[1]
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadFileScheduling
@@ -136,7 +147,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             folders = (folder for folder in ONE_WORKER if nodeid.startswith(folder))
-            return next(folders, None) or super()._split_scope(nodeid)
+            return next(folders, None) or fix_scope(nodeid) or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

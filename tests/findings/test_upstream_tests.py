@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from entrycache_protocol.errors import MissingPrerequisite
+from tests.conftest import fix_scope
 from tests.support.findings import FINDINGS, PAGES, Page
 from tests.support.jvm.upstream_tests import SUITES, Judgement, judge_fix, read_junit, read_testng, render_row
 
@@ -68,6 +69,11 @@ def test_a_row_names_what_fails() -> None:
     row = render_row(Judgement(3, ("OneTest.first",), ("OneTest.other",)))
     page = PAGES[0]._replace(text=f"| Upstream tests | {row} |")
     assert (broken_tests(page), failing_anyway(page)) == (("OneTest.first",), ("OneTest.other",))
+
+
+def test_the_tests_of_one_fix_go_to_one_worker() -> None:
+    names = ("test_fixes.py::test_one[page]", "test_upstream_tests.py::test_two[page]", "test_parts.py::test_one[page]")
+    assert [fix_scope(f"tests/findings/{name}") for name in names] == ["page", "page", None]
 
 
 @pytest.mark.long
