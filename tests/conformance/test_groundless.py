@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -160,3 +161,27 @@ def test_a_rule_does_not_conform_without_an_operation_that_could_break_it(tmp_pa
     assert (report.verdict, report.failures) == (Verdict.NOTHING_CHECKED, ())
     reasons = {skip.what: skip.reason for skip in report.skipped}
     assert "expire, which was left out" in reasons["R-EVICT-8"]
+
+
+def every_op(steps: Any) -> Iterator[str]:
+    """Yield the names of the steps, and of those that a listener performs."""
+    for op in steps:
+        yield op.name
+        yield from every_op(getattr(op, "steps", None) or ())
+
+
+@pytest.mark.parametrize("overflow", [True, False])
+@pytest.mark.parametrize("name", list(SYSTEMS))
+def test_no_case_has_an_operation_that_the_subject_does_not_offer(name: str, overflow: bool) -> None:
+    """A subject without one operation gets none of it: not beside another one, in a listener, or in its place."""
+    offered = reference_subject(SYSTEMS[name]).declaration
+    limits = offered.limits
+    if hasattr(limits, "open_views_overflow"):
+        limits = dataclasses.replace(limits, open_views_overflow=overflow)
+    source, system = random.Random(1), offered.system
+    for missing in sorted(offered.ops):
+        declaration = dataclasses.replace(offered, ops=offered.ops - {missing}, limits=limits)
+        menu = system.cases.menu([op for op in system.ops if op in declaration.ops], system.levels[-1])
+        for _ in range(25):
+            case = generate.make_case(source.randint, declaration, menu, None).case
+            assert missing not in set(every_op(case.steps))

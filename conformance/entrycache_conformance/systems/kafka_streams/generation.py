@@ -118,10 +118,11 @@ class Aim:
             return ()
         names = tuple(name for name in self.within if depth + 1 < self.traits.depth or name not in NESTING_OPS)
         count = self.draw(0, INNER_STEPS) if names else 0
-        return tuple(self.op(choose(self.draw, names), state, depth + 1) for _ in range(count))
+        steps = [self.op(choose(self.draw, names), state, depth + 1) for _ in range(count)]
+        return tuple(op for op in steps if op is not None)
 
     def op(self, name: str, state: State, depth: int = 0) -> Any:
-        """Make an operation of that name."""
+        """Make an operation of that name; None if the subject offers none that fits."""
         if self.pending_ops and depth == 0:
             return self.pending_ops.pop()
         return MAKERS[name](self, state, depth)
@@ -218,14 +219,15 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     """
     view = _store_view(aim, state, depth)
     if not aim.views_overflow and state.max_size_bytes < ROOMY:
-        return view
+        return view if "store_view" in aim.menu else None
     free = tuple(name for name in VIEWS if name not in state.views)
     name = choose(aim.draw, free if free and aim.draw(0, 3) != 3 else VIEWS)
     is_wide = aim.draw(0, 2) != 2
     bounds = (None, None, view.backward) if is_wide else (view.from_, view.to, view.backward, view.prefix)
     opened = view_ops.ViewOpen(name, view.store, *bounds)
     if depth == 0 and "store_put" in aim.menu and aim.draw(0, 1) == 1:
-        evicts = aim.views_overflow and {"metrics", "evict"} <= set(aim.menu) and aim.draw(0, 2) == 2
+        shows_order = {"view_next", "metrics", "evict"} <= set(aim.menu)
+        evicts = aim.views_overflow and shows_order and aim.draw(0, 2) == 2
         later = [view_ops.ViewNext(name), ops.Evict(view.store), ops.Metrics(view.store)] if evicts else []
         writes = (ops.StorePut(view.store, aim.key(), aim.value()) for _ in range(2))
         aim.pending_ops = [*later, opened, *writes]
@@ -238,7 +240,9 @@ def _view_next(aim: Aim, state: State, depth: int) -> Any:
     unread = tuple(sorted(name for name, view in state.views.items() if not view.has_ended))
     if not unread and aim.draw(0, 3) != 3:
         ended = tuple(sorted(state.views))
-        return view_ops.ViewClose(ended[0]) if len(ended) == len(VIEWS) else _view_open(aim, state, depth)
+        required = "view_close" if len(ended) == len(VIEWS) else "view_open"
+        if required in aim.menu:
+            return view_ops.ViewClose(ended[0]) if required == "view_close" else _view_open(aim, state, depth)
     view = choose(aim.draw, unread or VIEWS)
     if depth == 0 and unread and {"metrics", "store_put"} <= set(aim.menu) and aim.draw(0, 3) == 3:
         store = state.views[view].range.store
@@ -408,7 +412,7 @@ def plan_case(
     )
     aim.pending_ops = fill_to_the_default(declaration, menu, aim)
     steps_max = GREAT_STEPS if aim.pending_ops else traits.steps_max
-    make = only_answered(aim.op, config, limits)
+    make = only_answered(aim.op, config, limits, ops.Usage() if "usage" in aim.menu else None)
     return CasePlan(
         config,
         chosen,

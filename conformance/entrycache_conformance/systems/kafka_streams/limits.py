@@ -132,20 +132,25 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     return ""
 
 
-def only_answered(make: Callable[[str, State], Any], config: Config, limits: Any) -> Callable[[str, State], Any]:
-    """Return the maker of operations with a `usage` in place of each operation that cannot be played or judged."""
+def only_answered(
+    make: Callable[[str, State], Any], config: Config, limits: Any, otherwise: ops.Usage | None
+) -> Callable[[str, State], Any]:
+    """Return the maker of operations with `otherwise` in place of each operation that cannot be played or judged.
+
+    A case ends at None: the subject offers no `usage`.
+    """
     is_exact, has_views = config.variants.total is Total.EXACT, False
 
     def make_answered(name: str, state: State) -> Any:
         nonlocal has_views
         op = make(name, state)
-        has_views = has_views or _opens_view(op)
-        if is_exact and not has_views:
+        has_views = has_views or (op is not None and _opens_view(op))
+        if op is None or (is_exact and not has_views):
             return op
         done = step(state, op, config)
         if has_views:
-            return ops.Usage() if _find_unplayable(limits, state, done) else op
-        return ops.Usage() if isinstance(done.outcome.answer, outcomes.Unanswered) else op
+            return otherwise if _find_unplayable(limits, state, done) else op
+        return otherwise if isinstance(done.outcome.answer, outcomes.Unanswered) else op
 
     return make_answered
 
