@@ -9,6 +9,7 @@ import pytest
 from entrycache_dev.audit_mutations import (
     BASES,
     SEED,
+    BaseTrace,
     Change,
     Disagreement,
     change_row,
@@ -31,6 +32,17 @@ def test_a_sample_is_detected_as_the_table_says(base, monkeypatch: pytest.Monkey
     table = committed_table()
     for change, detected in judge_changes(base, rows, chosen, SEED):
         assert detected[:2] == table[f"{base.system} {base.preset}", change][:2], change
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("base", BASES)
+def test_each_renamed_op_is_detected_as_the_table_says(base: BaseTrace) -> None:
+    """A renamed op shows which rows an audit takes for badly recorded, and tells that the table is out of date."""
+    rows = read_base(base)
+    changes = [each for each in list_changes(rows, base.system) if (each.column, each.way) == ("op", "renamed")]
+    table = committed_table()
+    for change, detected in judge_changes(base, rows, changes, SEED):
+        assert detected[:2] == table[base.name, change][:2], change
 
 
 def test_every_change_is_detected_or_explained() -> None:
