@@ -47,9 +47,14 @@ def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str,
 
 
 def _default_levels(declaration: Declaration) -> tuple[str, ...]:
-    """Return the levels with an operation that the subject declares, or all levels if there is none."""
+    """Return the levels with an operation that the subject declares, or all levels if there is none.
+
+    An operation that a standalone level borrows from a lower one does not count for that.
+    """
     system = declaration.system
-    levels = tuple(level for level in system.levels if system.own_ops(level) & declaration.ops) or system.levels
+    standalone = [level for level in system.standalone if system.own_ops(level) & declaration.ops]
+    own = declaration.ops.difference(*(system.standalone[level] for level in standalone))
+    levels = tuple(level for level in system.levels if system.own_ops(level) & own) or system.levels
     return (*levels, CONCURRENT_LEVEL) if offers_histories(declaration) else levels
 
 

@@ -464,13 +464,17 @@ class System(NamedTuple, Generic[C, S, O, R]):
     jvm: Family | None = None
     """Its released jars."""
     histories: Histories | None = None
+    standalone: Mapping[str, frozenset[str]] = MappingProxyType({})
+    """The levels that need no lower level, each with the operations of lower levels that it needs all the same."""
 
     def own_ops(self, level: str) -> frozenset[str]:
         """Return the names of the operations that a level adds; `observe` belongs to all levels and so to none."""
         return frozenset(name for name, op in self.ops.items() if op.level == level and name != "observe")
 
     def ops_up_to(self, level: str) -> tuple[str, ...]:
-        """Return the names of the operations of a level and of every level before it."""
+        """Return the names of the operations of a level and of every level before it that it needs."""
+        if level in self.standalone:
+            return tuple(name for name, op in self.ops.items() if op.level == level or name in self.standalone[level])
         wanted = self.levels[: self.levels.index(level) + 1]
         return tuple(name for name, op in self.ops.items() if op.level in wanted)
 

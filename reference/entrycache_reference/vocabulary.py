@@ -25,6 +25,10 @@ HoldName = NewType("HoldName", str)
 """The name under which a read holds what it was handed, until it is released."""
 
 
+RequestName = NewType("RequestName", str)
+"""The name of a request for permits, until it gives them back."""
+
+
 class Position(NamedTuple):
     """The place of an entry in a managed ledger, ordered by ledger, then by entry."""
 

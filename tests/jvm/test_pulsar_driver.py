@@ -10,7 +10,7 @@ import pytest
 
 from entrycache_conformance.java.driver import java_test_classpath, released_command
 from entrycache_conformance.java.program import compile_sources
-from tests.support.jvm import cases_cursors, cases_ledger, cases_manager, cases_range_queue, cases_reads
+from tests.support.jvm import cases_cursors, cases_ledger, cases_limits, cases_manager, cases_range_queue, cases_reads
 from tests.support.jvm.driver import RELEASE, SUBJECT, Step, run_request, talk
 from tests.support.jvm.steps import Case
 
@@ -19,6 +19,7 @@ CASES: Final[dict[str, Case]] = {
     **cases_manager.CASES,
     **cases_reads.CASES,
     **cases_cursors.CASES,
+    **cases_limits.CASES,
     **cases_ledger.CASES,
 }
 

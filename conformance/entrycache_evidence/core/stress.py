@@ -42,11 +42,13 @@ def _others(default: Any) -> list[Any]:
 
 # --- Scaled cases
 
-SIZES: Final = frozenset({"size", "bytes", "max_size_bytes", "total_bytes", "storage_entry_size"})
-TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis"})
+SIZES: Final = frozenset(
+    {"size", "bytes", "max_size_bytes", "max_reads_in_flight_bytes", "permits", "total_bytes", "storage_entry_size"}
+)
+TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis", "acquire_timeout_millis"})
 POSITIONS: Final = frozenset({"pos", "first", "last", "positions"})
 LEDGERS: Final = frozenset({"ledger"})
-NAMES: Final = frozenset({"cache", "cursor", "hold", "ns", "store", "topic"})
+NAMES: Final = frozenset({"cache", "cursor", "hold", "id", "ns", "store", "topic"})
 KEYS: Final = frozenset({"key", "from_", "to", "prefix"})
 TEXTS: Final = frozenset({"value"})
 NUMBERS: Final = frozenset({"token", "timestamp", "offset", "partition"})
@@ -56,7 +58,15 @@ AS_THEY_ARE: Final = frozenset(
     {
         *("backward", "dirty", "fails", "global_thread", "headers", "last_inclusive", "skip_cache", "threads"),
         *("eviction", "evict_by_expected_reads", "evict_by_mark_deleted", "extend_recently_accessed", "max_requeues"),
-        *("dispatcher", "durable", "max_backlog_between", "max_entries", "min_backlog_cursors", "min_backlog_entries"),
+        *(
+            "acquire_queue",
+            "dispatcher",
+            "durable",
+            "max_backlog_between",
+            "max_entries",
+            "min_backlog_cursors",
+            "min_backlog_entries",
+        ),
         *("mode", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
     }
 )
@@ -294,7 +304,7 @@ def _declare_all(system: AnySystem, variants: Any) -> Declaration:
 TYPE_CHECK_INTERVAL: Final = 16
 """The interval of steps at which the types of the state's values are checked."""
 
-CONFIGURED_FIELDS: Final = frozenset({"settings", "max_size_bytes", "segment_bytes"})
+CONFIGURED_FIELDS: Final = frozenset({"settings", "max_size_bytes", "segment_bytes", "limiter"})
 """The fields of the first state that the configuration sets; all other fields are 0, absent or empty."""
 
 

@@ -44,6 +44,11 @@ def says_if_cached(config: Config, pre: State, event: ops.Exists, step: Step) ->
     return step.outcome == outcomes.Existing(event.pos in entries_of(pre, event.cache))
 
 
+def decides_nobody(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
+    """Check that time decides no request if none waits; R-LIMIT-6 is about those that wait."""
+    return bool(pre.limiter.waiting) or refusable(config, pre, event) or step.outcome == outcomes.Decided()
+
+
 def answers_the_count(config: Config, pre: State, event: ops.MarkRead | ops.ExpectRead, step: Step) -> bool:
     """Check that the answer is the count as the step leaves it."""
     entry = cached_entry(step.state, event.cache, event.pos)
@@ -128,6 +133,7 @@ REMOVAL_OPS: Final = (ops.RemoveRange, ops.Clear, ops.InvalidateBefore, ops.Inva
 ANSWERS: Final[Mapping[type[ops.Op], Check]] = {
     **dict.fromkeys(ops.OPS, always),
     **dict.fromkeys(REMOVAL_OPS, leaves_dead_slots),
+    ops.Advance: decides_nobody,
     ops.Get: hits_or_misses,
     ops.GetRange: lists_what_is_there,
     ops.Exists: says_if_cached,

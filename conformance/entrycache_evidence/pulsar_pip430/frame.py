@@ -50,6 +50,7 @@ class Aspect(Enum):
     IS_SCHEDULED = "whether a pass is scheduled"
     HOLDS = "what is held"
     MANAGED = "the ledgers, and their cursors' positions"
+    PERMITS = "the permits, and who waits for them"
     INSERTED = "the inserted entries counted"
     EVICTED = "the evicted entries counted"
     CYCLES = "the eviction cycles counted"
@@ -139,6 +140,7 @@ STATE: Final = Record(
         KeyedValues(Aspect.HOLDS),
         COUNTS,
         KeyedValues(Aspect.MANAGED),
+        Record((Aspect.PERMITS, KeyedValues(Aspect.PERMITS), Aspect.PERMITS)),
     )
 )
 """The shape of the state: one aspect for each field of `State`, and for the fields of its parts, in order."""
@@ -158,7 +160,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.InvalidateLedger: removal(Extent.LEDGER),
     ops.RemoveCache: {Aspect.IS_OPEN: Extent.CACHE},
     ops.Metrics: NOTHING,
-    ops.Advance: {Aspect.CLOCK: Extent.ALL},
+    ops.Advance: {Aspect.CLOCK: Extent.ALL, Aspect.PERMITS: Extent.ALL},
     ops.Expire: PASS,
     ops.Evict: PASS,
     ops.MarkRead: {Aspect.COUNT: Extent.ENTRY},
@@ -202,6 +204,9 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Activate: NOTHING,
     ops.Deactivate: NOTHING,
     ops.CursorState: NOTHING,
+    ops.Acquire: {Aspect.PERMITS: Extent.ALL},
+    ops.GiveBack: {Aspect.PERMITS: Extent.ALL},
+    ops.LimiterState: NOTHING,
 }
 """The changes that each operation may make."""
 

@@ -52,6 +52,20 @@ class SizePassRounds(Enum):
     ONE = "one"
 
 
+class LimiterOrder(Enum):
+    """Variant `limiter_order` (R-LIMIT-2): whether a request that fits is granted while others wait."""
+
+    FIFO = "fifo"
+    OVERTAKING = "overtaking"
+
+
+class LimiterTimeout(Enum):
+    """Variant `limiter_timeout` (R-LIMIT-6): whether the requests behind one that timed out are served at once."""
+
+    SERVES = "serves"
+    LEAVES = "leaves"
+
+
 class Replay(Enum):
     """Variant `replay` (R-LEDGER-8): the reads by which a replay gets its positions."""
 
@@ -86,6 +100,8 @@ class Variants:
     duplicate_count: DuplicateCount = DuplicateCount.KEPT
     size_pass_rounds: SizePassRounds = SizePassRounds.BUDGET
     replay: Replay = Replay.SINGLE
+    limiter_order: LimiterOrder = LimiterOrder.FIFO
+    limiter_timeout: LimiterTimeout = LimiterTimeout.SERVES
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +110,7 @@ class Config:
 
     `max_size_bytes` 0 disables caching for the whole run. `grace_millis` None means twice the time to live, in whole
     milliseconds. The three settings of backlogs act in `check_backlogs`; `min_backlog_cursors` 0 switches it off.
+    `max_reads_in_flight_bytes` 0 means that reads need no permits; `acquire_timeout_millis` 0 that none times out.
     """
 
     max_size_bytes: Size = 134_217_728
@@ -109,6 +126,9 @@ class Config:
     min_backlog_cursors: Backlog = 0
     min_backlog_entries: Backlog = 1000
     max_backlog_between: Backlog = 1000
+    max_reads_in_flight_bytes: Size = 0
+    acquire_timeout_millis: Size = 60_000
+    acquire_queue: Annotated[int, Span(1, COUNT_MAX)] = 50_000
     variants: Variants = Variants()
 
     @property

@@ -1,4 +1,4 @@
-"""The operations of level `ledger`: a managed ledger with its cursors, behind a cache."""
+"""The operations of level `ledger`, a managed ledger with its cursors, and of level `limits`, permits for reads."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +16,7 @@ from entrycache_reference.vocabulary import (
     HoldName,
     LedgerBound,
     Reads,
+    RequestName,
 )
 
 
@@ -215,3 +216,36 @@ class CursorState:
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.CursorAt,)
     cache: CacheName
     cursor: CursorName
+
+
+@dataclass(frozen=True, slots=True)
+class Acquire:
+    """Ask for permits for a read, and wait if they are not free."""
+
+    name: ClassVar[str] = "acquire"
+    level: ClassVar[str] = "limits"
+    rule: ClassVar[Rule] = Rule.LIMIT_4
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Permitted,)
+    id: RequestName
+    permits: Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GiveBack:
+    """Give the permits of a request back; who waits may be served."""
+
+    name: ClassVar[str] = "give_back"
+    level: ClassVar[str] = "limits"
+    rule: ClassVar[Rule] = Rule.LIMIT_5
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Decided,)
+    id: RequestName
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterState:
+    """Ask how many permits are free, and how many requests wait."""
+
+    name: ClassVar[str] = "limiter"
+    level: ClassVar[str] = "limits"
+    rule: ClassVar[Rule] = Rule.LIMIT_7
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Permits,)

@@ -2,8 +2,8 @@
 
 An operation belongs to a level: `range` for one cache by position, `queue` for time and passes, `manager` for triggers,
 settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors, `ledger` for
-managed ledgers, whose operations stand in `ledger_ops`. `rule` is the rule that is named if no other one is, and
-`answers` lists the outcomes that the operation may give.
+managed ledgers, `limits` for permits; the operations of the last two stand in `ledger_ops`. `rule` is the rule that is
+named if no other one is, and `answers` lists the outcomes that the operation may give.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from typing import ClassVar, Final, get_args
 from entrycache_reference.pulsar_pip430 import outcomes
 from entrycache_reference.pulsar_pip430.ledger_ops import (
     Ack,
+    Acquire,
     Activate,
     Append,
     CheckBacklogs,
@@ -24,6 +25,8 @@ from entrycache_reference.pulsar_pip430.ledger_ops import (
     Deactivate,
     DeleteLedger,
     Dispatcher,
+    GiveBack,
+    LimiterState,
     MarkDelete,
     ReplayAdd,
     ReplayRead,
@@ -47,6 +50,7 @@ from entrycache_reference.vocabulary import (
 
 __all__ = [
     "Ack",
+    "Acquire",
     "Activate",
     "Append",
     "CheckBacklogs",
@@ -59,6 +63,8 @@ __all__ = [
     "Deactivate",
     "DeleteLedger",
     "Dispatcher",
+    "GiveBack",
+    "LimiterState",
     "MarkDelete",
     "ReplayAdd",
     "ReplayRead",
@@ -168,12 +174,12 @@ class Observe:
 
 @dataclass(frozen=True, slots=True)
 class Advance:
-    """Let virtual time pass."""
+    """Let virtual time pass; requests for permits that have waited too long fail."""
 
     name: ClassVar[str] = "advance"
     level: ClassVar[str] = "queue"
     rule: ClassVar[Rule] = Rule.STATE_4
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Decided,)
     nanos: Nanos
 
 
@@ -486,13 +492,16 @@ Op = (
     | DeleteLedger
     | CheckBacklogs
     | CursorState
+    | Acquire
+    | GiveBack
+    | LimiterState
 )
 
-LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "ledger")
-"""The levels of the system, each containing those before it."""
+LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "limits", "ledger")
+"""The levels of the system, each containing those before it; `limits` needs none of them but `advance`."""
 
 OPS: Final[tuple[type[Op], ...]] = get_args(Op)
 """Every operation, level by level."""
 
-LEDGER_OPS: Final = OPS[OPS.index(Append) :]
+LEDGER_OPS: Final = OPS[OPS.index(Append) : OPS.index(Acquire)]
 """The operations of level `ledger`."""

@@ -8,7 +8,7 @@ of the list describe a whole state, for `observe`.
 from dataclasses import dataclass
 from enum import Enum
 
-from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_reference.vocabulary import CacheName, Position, RequestName
 
 
 class ErrorKind(Enum):
@@ -199,6 +199,28 @@ class CursorAt:
     active: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Permitted:
+    """The permits that a request is granted at once; None: it waits; 0: it is refused, because the queue is full."""
+
+    permits: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """The waiting requests that this step decided, with their permits; 0: a request has timed out. None: no request."""
+
+    granted: tuple[tuple[RequestName, int], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permits:
+    """The permits that are free, and the number of requests that wait."""
+
+    free: int
+    waiting: int
+
+
 Outcome = (
     Refused
     | Done
@@ -220,4 +242,7 @@ Outcome = (
     | Wanted
     | Appended
     | CursorAt
+    | Permitted
+    | Decided
+    | Permits
 )

@@ -17,7 +17,7 @@ from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.outcomes import Outcome
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, RequestName
 
 
 class Entry(NamedTuple):
@@ -95,6 +95,22 @@ class ManagedLedger(NamedTuple):
     due: Position | None = None
 
 
+class WaitingRequest(NamedTuple):
+    """A request for permits that waits, and since when."""
+
+    name: RequestName
+    permits: int
+    since_nanos: int
+
+
+class Limiter(NamedTuple):
+    """The permits for bytes of reads in flight: those that are free, those that are out, and who waits, in order."""
+
+    free: int = 0
+    out: Mapping[RequestName, int] = {}
+    waiting: tuple[WaitingRequest, ...] = ()
+
+
 class Counts(NamedTuple):
     """The counters since the start of the run."""
 
@@ -111,7 +127,8 @@ class State(NamedTuple):
     """The whole state. `queue` runs from head (oldest) to tail; `size_bytes` is the manager's counter.
 
     `is_scheduled`: an insert has asked for a size pass, which `run_scheduled` is to run. `holds` maps each name to the
-    positions that a read handed over and still holds. `managed` holds the managed ledgers by the name of their cache.
+    positions that a read handed over and still holds. `managed` holds the managed ledgers by the name of their cache,
+    `limiter` the permits.
     """
 
     now_nanos: int
@@ -123,6 +140,7 @@ class State(NamedTuple):
     holds: Mapping[HoldName, tuple[HeldPosition, ...]] = {}
     counts: Counts = Counts()
     managed: Mapping[CacheName, ManagedLedger] = {}
+    limiter: Limiter = Limiter()
 
 
 class Row(NamedTuple):
@@ -183,4 +201,4 @@ class Part(NamedTuple):
 
 def initial(config: Config) -> State:
     """Return the empty state at time 0."""
-    return State(0, config.settings, {}, (), 0)
+    return State(0, config.settings, {}, (), 0, limiter=Limiter(config.max_reads_in_flight_bytes))

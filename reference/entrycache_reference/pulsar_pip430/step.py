@@ -15,6 +15,7 @@ from entrycache_reference.pulsar_pip430 import (
     entries,
     ledger,
     ledger_cursors,
+    limiter,
     manager,
     ops,
     passes,
@@ -23,7 +24,7 @@ from entrycache_reference.pulsar_pip430 import (
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE, cache_of, open_row
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.ops import Advance, Observe, Usage
-from entrycache_reference.pulsar_pip430.outcomes import CacheView, Done, ErrorKind, Observed, Refused, SlotView, Used
+from entrycache_reference.pulsar_pip430.outcomes import CacheView, ErrorKind, Observed, Refused, SlotView, Used
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, CacheName
@@ -71,7 +72,7 @@ def observe(state: State, event: Observe, config: Config) -> Step:
     return Step(state, Observed(state.now_nanos, state.size_bytes, caches, tuple(live), tombstones), ())
 
 
-@rule(Rule.STATE_4, Rule.STATE_6)
+@rule(Rule.STATE_4, Rule.STATE_6, Rule.LIMIT_6)
 def advance(state: State, event: Advance, config: Config) -> Step:
     """Let virtual time pass."""
     # GUARD: time does not go back.
@@ -79,11 +80,11 @@ def advance(state: State, event: Advance, config: Config) -> Step:
         return Step(state, Refused(ErrorKind.ILLEGAL_ARGUMENT), ())
 
     # DECISION: none.
-    # EFFECT: only the clock moves.
+    # EFFECT: the clock moves, and who has waited too long for permits fails.
     after = state._replace(now_nanos=state.now_nanos + event.nanos)
 
     # OUTCOME
-    return Step(after, Done(), ())
+    return limiter.time_out(after, config)
 
 
 # The dispatch.
@@ -134,6 +135,9 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.DeleteLedger: ledger.delete_ledger,
     ops.CheckBacklogs: ledger.check_backlogs,
     ops.CursorState: ledger_cursors.cursor_state,
+    ops.Acquire: limiter.acquire,
+    ops.GiveBack: limiter.give_back,
+    ops.LimiterState: limiter.limiter_state,
 }
 """The function of each operation."""
 

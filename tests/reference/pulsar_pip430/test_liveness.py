@@ -4,7 +4,7 @@ from entrycache_evidence.pulsar_pip430.runs import A, C, H, at, play
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.ops import Evict, Get, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position
+from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position, RequestName
 
 
 @pytest.mark.rule("R-LIVENESS-1")
@@ -18,6 +18,7 @@ def test_r_liveness_1__a_pass_takes_an_entry_once_and_once_more_for_each_extensi
 
 D = CursorName("d")
 K = HoldName("k")
+R = RequestName("r")
 APPENDS = [ops.Append(A, at(0), 1), ops.CursorOpen(A, C, at(0)), ops.Append(A, Position(2, 0), 1)]
 
 EACH = {
@@ -66,6 +67,9 @@ EACH = {
     "delete_ledger": ops.DeleteLedger(A, 1),
     "check_backlogs": ops.CheckBacklogs(A),
     "cursor_state": ops.CursorState(A, C),
+    "acquire": ops.Acquire(R, 1),
+    "give_back": ops.GiveBack(R),
+    "limiter": ops.LimiterState(),
 }
 
 
@@ -74,5 +78,7 @@ EACH = {
 def test_r_liveness_2__every_operation_answers_its_own_outcome(name):
     first = [Insert(A, at(0), 1, 1), ops.ReadOne(A, at(0), H if name == "release" else ABSENT)]
     managed = [*APPENDS, ops.CursorRead(A, C, 1, H)] if EACH[name].level == "ledger" else first
-    run = play(*([] if name == "append" else managed), EACH[name])
+    if EACH[name].level == "limits":
+        managed = [ops.Acquire(R, 1)] if name == "give_back" else []
+    run = play(*([] if name == "append" else managed), EACH[name], max_reads_in_flight_bytes=1)
     assert type(run.last) in EACH[name].answers

@@ -15,7 +15,7 @@ from entrycache_reference.pulsar_pip430.ops import (
     RemoveRange,
     Usage,
 )
-from entrycache_reference.pulsar_pip430.outcomes import Done
+from entrycache_reference.pulsar_pip430.outcomes import Decided
 from entrycache_reference.pulsar_pip430.state import Slot
 
 
@@ -79,7 +79,7 @@ def test_r_state_3__a_removal_leaves_the_order_of_the_others():
 def test_r_state_4__only_the_clock_moves(nanos):
     run = play(Insert(A, at(0), 1, 1), Advance(5), Advance(nanos), ttl_nanos=3)
     assert run.after == run.before._replace(now_nanos=5 + nanos)
-    assert run.last == Done()
+    assert run.last == Decided()
 
 
 @pytest.mark.rule("R-STATE-5")
@@ -95,7 +95,7 @@ def test_r_state_5__a_refused_step_changes_nothing(refused):
 @pytest.mark.rule("R-STATE-6")
 def test_r_state_6__negative_time_is_refused_and_zero_is_not():
     assert play(Advance(-1)).last == REFUSED
-    assert play(Advance(0)).last == Done()
+    assert play(Advance(0)).last == Decided()
 
 
 @pytest.mark.rule("R-STATE-7")

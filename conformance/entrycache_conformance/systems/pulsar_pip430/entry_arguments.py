@@ -231,11 +231,22 @@ def wait_for_grace(aim: Aim, state: State) -> ops.Advance:
     return ops.Advance(max(0, aim.near(grace_waits(aim, state))))
 
 
+def wait_for_timeout(aim: Aim, state: State) -> ops.Advance:
+    """Make a wait after which a request for permits is just late, or just not yet."""
+    waiting = state.limiter.waiting
+    since_millis = waiting[aim.draw(0, len(waiting) - 1)].since_nanos // MILLISECOND
+    due_nanos = (since_millis + aim.config.acquire_timeout_millis) * MILLISECOND
+    wait = max(0, due_nanos - state.now_nanos - aim.draw(0, 1))
+    return ops.Advance(wait if state.now_nanos + wait < INTEGER_MAX else 1)
+
+
 def advance(aim: Aim, state: State) -> ops.Advance:
     """Make a wait, mostly one after which a pass or the grace period would just decide differently."""
     kind = aim.draw(0, 14)
     if kind == 14:
         return ops.Advance(-1)
+    if kind >= 6 and state.limiter.waiting and aim.config.acquire_timeout_millis > 0:
+        return wait_for_timeout(aim, state)
     if kind >= 9 and aim.cursors:
         return wait_for_grace(aim, state)
     if kind >= 6:

@@ -8,7 +8,7 @@ them are still referred to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast import BrokerCache, Row, StoredEntry
@@ -18,7 +18,10 @@ from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position, RequestName
+
+if TYPE_CHECKING:
+    from entrycache_fast.limiter import Decision, ReadLimiter
 
 MISSED: Final = outcomes.Hit(False)
 HIT_WITHOUT_TOKEN: Final = outcomes.Hit(True)
@@ -76,8 +79,9 @@ class Payloads:
 class Adapter:
     """The operations as calls of the cache, one method per operation."""
 
-    def __init__(self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads) -> None:
+    def __init__(self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads, limiter: ReadLimiter) -> None:
         self.cache = cache
+        self.permits = limiter
         self.clock = clock
         self.payloads = payloads
 
@@ -122,6 +126,9 @@ class Adapter:
             ops.Slowest: self.slowest,
             ops.Cursors: self.cursors,
             ops.ShouldCache: self.should_cache,
+            ops.Acquire: self.acquire,
+            ops.GiveBack: self.give_back,
+            ops.LimiterState: self.limiter,
         }
 
     def insert(self, op: ops.Insert) -> outcomes.Outcome:
@@ -179,7 +186,7 @@ class Adapter:
         if op.nanos < 0:
             raise ValueError(f"time does not go back by {op.nanos}")
         self.clock.now_nanos += op.nanos
-        return DONE
+        return decided(self.permits.expire())
 
     def expire(self, op: ops.Expire) -> outcomes.Outcome:
         """Run a time pass and return the number and bytes removed."""
@@ -277,6 +284,23 @@ class Adapter:
         """Return whether an entry that is added now should be cached."""
         return outcomes.Wanted(self.cache.should_cache(op.cache))
 
+    def acquire(self, op: ops.Acquire) -> outcomes.Outcome:
+        """Ask the limiter for permits."""
+        return outcomes.Permitted(self.permits.acquire(op.id, op.permits))
+
+    def give_back(self, op: ops.GiveBack) -> outcomes.Outcome:
+        """Give permits back, and return whom that serves."""
+        return decided(self.permits.give_back(op.id))
+
+    def limiter(self, op: ops.LimiterState) -> outcomes.Outcome:
+        """Return the free permits and the number of those who wait."""
+        return outcomes.Permits(self.permits.free, self.permits.waiting)
+
+
+def decided(decisions: list[Decision]) -> outcomes.Outcome:
+    """Return the decisions of the limiter as an outcome."""
+    return outcomes.Decided(tuple((RequestName(str(name)), permits) for name, permits in decisions) or None)
+
 
 def positions(pairs: Sequence[tuple[int, int]]) -> tuple[Position, ...]:
     """Return positions of the cache as positions of an outcome."""
@@ -334,7 +358,12 @@ def open_cache(
     on_row: Callable[[Row], None] | None = None,
 ) -> Instance:
     """Open an empty instance at time 0."""
+    from entrycache_fast.limiter import ReadLimiter  # noqa: PLC0415  # a failure of another subject needs it not
+
     clock = VirtualClock()
+    limiter = ReadLimiter(
+        config.max_reads_in_flight_bytes, config.acquire_timeout_millis, config.acquire_queue, clock.read
+    )
     payloads = Payloads(config.storage_entry_size)
     cache = cache_type(
         max_size_bytes=config.max_size_bytes,
@@ -352,7 +381,7 @@ def open_cache(
         on_row=on_row,
         requeue_budget=config.variants.requeue_budget.value,
     )
-    return Instance(Adapter(cache, clock, payloads))
+    return Instance(Adapter(cache, clock, payloads, limiter))
 
 
 FAST: Final = LocalSubject(

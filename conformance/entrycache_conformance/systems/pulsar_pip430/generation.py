@@ -326,6 +326,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **READ_MAKERS,
     **CURSOR_MAKERS,
     **ledger_arguments.LEDGER_MAKERS,
+    **ledger_arguments.LIMIT_MAKERS,
 }
 """The maker of each operation."""
 

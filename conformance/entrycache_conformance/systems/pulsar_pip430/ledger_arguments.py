@@ -1,8 +1,8 @@
-"""The arguments of the operations on managed ledgers.
+"""The arguments of the operations on managed ledgers, and of requests for permits.
 
 Managed ledgers have cache names of their own, so that other operations leave them alone, and a few cursors each. Half
 of the positions are at a cursor or next to one. The others are entries of any ledger that is there, the next append,
-or places that are refused.
+or places that are refused. Requests ask for as much as is free, or as there is, and for one more or less.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from entrycache_conformance.systems.pulsar_pip430.entry_arguments import SMALL_S
 from entrycache_protocol.system import choose
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.state import ManagedLedger, State
-from entrycache_reference.vocabulary import CacheName, CursorName, Position
+from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, RequestName
 
 MANAGED_CACHES: Final = (CacheName("m"), CacheName("n"))
 MANAGED_CURSORS: Final = (CursorName("s0"), CursorName("s1"), CursorName("s2"), CursorName("s3"))
@@ -166,4 +166,35 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "delete_ledger": delete_ledger,
     "check_backlogs": lambda aim, state: ops.CheckBacklogs(managed_cache(aim)),
     "cursor_state": partial(_of_cursor, ops.CursorState),
+}
+
+
+# Permits.
+
+REQUESTS: Final = tuple(RequestName(f"r{number}") for number in range(8))
+
+
+def acquire(aim: Aim, state: State) -> ops.Acquire:
+    """Ask for permits under mostly a free name."""
+    used = {*state.limiter.out, *(request.name for request in state.limiter.waiting)}
+    free = [name for name in REQUESTS if name not in used]
+    at = aim.draw(0, 12)
+    name = free[at % len(free)] if free and at < 12 else REQUESTS[at % len(REQUESTS)]
+    limit = aim.config.max_reads_in_flight_bytes
+    some = (1, state.limiter.free, 2, limit, state.limiter.free + 1, limit // 2, limit + 1, limit - 1, 3, 0)
+    permits: int = choose(aim.draw, some)
+    return ops.Acquire(name, min(permits, INTEGER_MAX))
+
+
+def give_back(aim: Aim, state: State) -> ops.GiveBack:
+    """Give back mostly what is out."""
+    out = list(state.limiter.out)
+    at = aim.draw(0, 6 * len(out) + 1)
+    return ops.GiveBack(out[at % len(out)] if at < 6 * len(out) else REQUESTS[at % len(REQUESTS)])
+
+
+LIMIT_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "acquire": acquire,
+    "give_back": give_back,
+    "limiter": lambda aim, state: ops.LimiterState(),
 }

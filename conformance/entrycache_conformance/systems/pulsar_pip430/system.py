@@ -194,6 +194,9 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     ],
     "check_backlogs": [*OPENED, {"op": "check_backlogs", **A}],
     "cursor_state": [*OPENED, {"op": "cursor_state", **S}, {"op": "cursor_state", **T}],
+    "acquire": [{"op": "acquire", "id": "r", "permits": 1}],
+    "give_back": [{"op": "acquire", "id": "r", "permits": 1}, {"op": "give_back", "id": "r"}],
+    "limiter": [{"op": "limiter"}],
 }
 """One case per operation; it runs if all its operations are declared."""
 
@@ -241,6 +244,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
                     frozenset({"slowest", "cursor_rank", "cursors", "should_cache"}),
                 ),
                 "ledger": (frozenset({"append"}), frozenset({"cursor_read", "replay_read"})),
+                "limits": (frozenset({"acquire"}), frozenset({"give_back"})),
             }
         ),
         smoke=SMOKE_CASES,
@@ -262,4 +266,5 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     faults=fast_cache.FAULTS,
     seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others, registry.decision_flips),
     jvm=jars.PULSAR,
+    standalone=MappingProxyType({"limits": frozenset({"advance"})}),
 )

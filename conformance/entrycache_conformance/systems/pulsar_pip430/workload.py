@@ -264,9 +264,12 @@ WEIGHTS: Final[dict[str, int]] = {
     "delete_ledger": 1,
     "check_backlogs": 2,
     "cursor_state": 3,
+    "acquire": 9,
+    "give_back": 7,
+    "limiter": 3,
 }
 
-OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3, "ledger": 3}
+OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3, "ledger": 3, "limits": 3}
 """The factors by which operations of a level come more often in cases of that level: about half of all steps."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
@@ -278,12 +281,8 @@ VARIANT_RULES: Final = frozenset(
 )
 """Rules about a variant and not about the default behaviour."""
 
-INFLIGHT_OPS: Final = frozenset(
-    "read_begin replay_begin storage_answer run_invalidations limiter acquire give_back".split()
-)
-"""Operations of the levels `inflight` and `limits`, which are not built. A subject may declare them, but nobody calls
-them.
-"""
+INFLIGHT_OPS: Final = frozenset("read_begin replay_begin storage_answer run_invalidations".split())
+"""Operations of level `inflight`, which is not built. A subject may declare them, but nobody calls them."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
@@ -349,6 +348,13 @@ LEDGER_CONFIGS: Final[Menu] = {
 }
 """Settings of managed ledgers; backlogs of generated cases are short."""
 
+LIMIT_CONFIGS: Final[Menu] = {
+    "max_reads_in_flight_bytes": (10, 1, 7, 100, 0),
+    "acquire_timeout_millis": (2, 1, 0, 3),
+    "acquire_queue": (3, 1, 2, 50_000),
+}
+"""Settings of the limiter: few permits, short queues, and waits of a few milliseconds."""
+
 BUDGET_MAX: Final = 60
 """The largest requeue budget of generated cases; an unbounded pass would not end in a lifetime."""
 
@@ -379,6 +385,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         options["ttl_nanos"] += (1, 0, 20)
     if "ledger" in levels:
         options |= LEDGER_CONFIGS
+    if "limits" in levels:
+        options |= LIMIT_CONFIGS
     if traits.flood and crosses:
         options["max_size_bytes"] = (base.max_size_bytes, *LARGE_LIMITS)
     if traits.is_extreme:

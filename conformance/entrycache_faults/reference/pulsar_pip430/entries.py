@@ -109,9 +109,13 @@ def usage_counting_slots(state: State, event: ops.Usage, config: Config) -> Step
 
 @seeded_fault(Rule.LIVENESS_2, ops.Advance)
 def advance_answering_time(state: State, event: ops.Advance, config: Config) -> Step:
-    """advance answers the time."""
+    """advance answers the time, if nobody waits for permits."""
     done = advance(state, event, config)
-    return done if done.state is state else done._replace(outcome=outcomes.Counted(done.state.now_nanos))
+    return (
+        done
+        if done.state is state or state.limiter.waiting
+        else done._replace(outcome=outcomes.Counted(done.state.now_nanos))
+    )
 
 
 # Single entries.

@@ -84,6 +84,11 @@ def _refused_read(config: Config, pre: State, event: ops.Read) -> bool:
     return event.first.ledger != event.last.ledger or event.first.entry > event.last.entry or event.hold in pre.holds
 
 
+def _refused_request(config: Config, pre: State, event: ops.Acquire) -> bool:
+    names = {*pre.limiter.out, *(request.name for request in pre.limiter.waiting)}
+    return config.max_reads_in_flight_bytes <= 0 or event.permits <= 0 or event.id in names
+
+
 REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
     ops.Insert: lambda config, pre, event: event.size < 0,
     ops.Advance: lambda config, pre, event: event.nanos < 0,
@@ -94,6 +99,8 @@ REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
     ops.ReadOne: lambda config, pre, event: event.hold in pre.holds,
     ops.Release: lambda config, pre, event: event.hold not in pre.holds,
     ops.CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
+    ops.Acquire: _refused_request,
+    ops.GiveBack: lambda config, pre, event: event.id not in pre.limiter.out,
 }
 """The operations that can be refused, and the condition."""
 

@@ -66,8 +66,9 @@ def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
-    """Check R-STATE-4."""
-    return step.state == pre._replace(now_nanos=pre.now_nanos + event.nanos)
+    """Check R-STATE-4; R-LIMIT-6 is about the requests that wait."""
+    after = step.state._replace(limiter=pre.limiter) if pre.limiter.waiting else step.state
+    return after == pre._replace(now_nanos=pre.now_nanos + event.nanos)
 
 
 def was_refused(config: Config, pre: State, event: ops.Op, step: Step) -> bool:

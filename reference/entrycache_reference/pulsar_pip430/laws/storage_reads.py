@@ -1,21 +1,45 @@
-"""The laws about `read`, `read_one` and `release`.
+"""The laws about `read`, `read_one` and `release`, and about the permits of reads.
 
 What a read serves and what it caches are checked apart. R-READ-8, R-READ-9, R-READ-12 and R-METRICS-6 take the answered
 hits for granted; R-READ-7 checks whether they are right. The laws of deliveries follow the holds: a position is held
 from its read to its release, and a release takes one expected read from an entry that is still cached.
+
+The laws of permits compare the limiter before and after a step. They take the requests that fit from sums of permits.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from itertools import accumulate, takewhile
+from typing import Final, NamedTuple
 
-from entrycache_reference.pulsar_pip430.config import Config, CountFloor, DuplicateCount, ZeroReads
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    CountFloor,
+    DuplicateCount,
+    LimiterOrder,
+    LimiterTimeout,
+    ZeroReads,
+)
 from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.laws.state import is_to_refuse, refuses
-from entrycache_reference.pulsar_pip430.ops import Evict, Expire, Get, Insert, MarkRead, Op, Read, ReadOne, Release
-from entrycache_reference.pulsar_pip430.outcomes import Refused, Released, Served
-from entrycache_reference.pulsar_pip430.state import Part, Slot, State, Step
+from entrycache_reference.pulsar_pip430.ops import (
+    Acquire,
+    Advance,
+    Evict,
+    Expire,
+    Get,
+    GiveBack,
+    Insert,
+    LimiterState,
+    MarkRead,
+    Op,
+    Read,
+    ReadOne,
+    Release,
+)
+from entrycache_reference.pulsar_pip430.outcomes import Decided, Permits, Permitted, Refused, Released, Served
+from entrycache_reference.pulsar_pip430.state import Limiter, Part, Slot, State, Step, WaitingRequest
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Position
+from entrycache_reference.vocabulary import ABSENT, Position, RequestName
 
 
 def requested_positions(event: Read | ReadOne) -> list[Position]:
@@ -289,4 +313,148 @@ DELIVERIES_LAWS: Final = (
     law.Law(Rule.COUNT_6, (), holds_something, claims_follow_entries, True),
     law.Law(Rule.COUNT_7, (Read, ReadOne, Release), names_a_hold, opened_and_freed, True),
     law.Law(Rule.COUNT_7, (Expire, Evict), holds_something, kept_by_passes, True),
+)
+
+
+# Permits.
+
+
+class Service(NamedTuple):
+    """The waiting requests that are served when permits come free, with their permits, and those that stay."""
+
+    granted: tuple[tuple[RequestName, int], ...]
+    left: tuple[WaitingRequest, ...]
+
+
+def served_by_sums(config: Config, free: int, waiting: tuple[WaitingRequest, ...]) -> Service:
+    """Return the longest part of the queue whose permits fit, or the head alone if it takes the whole limit."""
+    limit = config.max_reads_in_flight_bytes
+    sums = list(accumulate(request.permits for request in waiting))
+    fitting = sum(1 for _ in takewhile(lambda total: total <= free, sums))
+    if waiting and free == limit < waiting[0].permits:
+        return Service(((waiting[0].name, limit),), waiting[1:])
+    return Service(tuple((request.name, request.permits) for request in waiting[:fitting]), waiting[fitting:])
+
+
+def is_leaving_permits(config: Config, pre: State, step: Step, freed: Limiter, gone: tuple[RequestName, ...]) -> bool:
+    """Return whether exactly these requests failed, and then those were served that fit into what was freed."""
+    service = served_by_sums(config, freed.free, freed.waiting)
+    if gone and config.variants.limiter_timeout is LimiterTimeout.LEAVES:
+        service = Service((), freed.waiting)
+    after = step.state.limiter
+    decided = (*((name, 0) for name in gone), *service.granted)
+    return (
+        step.outcome == Decided(decided or None)
+        and after.waiting == service.left
+        and after.out == {**freed.out, **dict(service.granted)}
+    )
+
+
+def may_be_granted(config: Config, pre: State) -> bool:
+    """Return whether a request that fits is granted at once."""
+    return not pre.limiter.waiting or config.variants.limiter_order is LimiterOrder.OVERTAKING
+
+
+def fits_into_the_free(config: Config, pre: State, event: Acquire, step: Step) -> bool:
+    """Return whether the request asks for no more than is free."""
+    return not law.refusable(config, pre, event) and event.permits <= pre.limiter.free
+
+
+def is_granted(pre: State, event: Acquire, step: Step, permits: int) -> bool:
+    """Return whether the request has these permits now, and nobody else's place has changed."""
+    after = step.state.limiter
+    has_permits = step.outcome == Permitted(permits) and after.out == {**pre.limiter.out, event.id: permits}
+    return has_permits and after.waiting == pre.limiter.waiting
+
+
+def is_granted_unless_others_wait(config: Config, pre: State, event: Acquire, step: Step) -> bool:
+    """Check R-LIMIT-2."""
+    if not may_be_granted(config, pre):
+        return event.id not in step.state.limiter.out
+    return is_granted(pre, event, step, event.permits)
+
+
+def is_above_the_limit(config: Config, pre: State, event: Acquire, step: Step) -> bool:
+    """Return whether the request asks for more than there is."""
+    return not law.refusable(config, pre, event) and event.permits > config.max_reads_in_flight_bytes
+
+
+def is_granted_all_of_it(config: Config, pre: State, event: Acquire, step: Step) -> bool:
+    """Check R-LIMIT-3."""
+    limit = config.max_reads_in_flight_bytes
+    if pre.limiter.out or not may_be_granted(config, pre):
+        return event.id not in step.state.limiter.out
+    return is_granted(pre, event, step, limit)
+
+
+def is_to_wait(config: Config, pre: State, event: Acquire, step: Step) -> bool:
+    """Return whether the request does not fit, or is not granted."""
+    limiter = pre.limiter
+    fits = event.permits <= limiter.free or (event.permits > config.max_reads_in_flight_bytes and not limiter.out)
+    return not law.refusable(config, pre, event) and not (fits and event.id in step.state.limiter.out)
+
+
+def waits_at_the_tail(config: Config, pre: State, event: Acquire, step: Step) -> bool:
+    """Check R-LIMIT-4."""
+    waiting = pre.limiter.waiting
+    has_room = len(waiting) < config.acquire_queue
+    if has_room:
+        waiting += (WaitingRequest(event.id, event.permits, pre.now_nanos),)
+    return step.outcome == Permitted(None if has_room else 0) and step.state.limiter == Limiter(
+        pre.limiter.free, pre.limiter.out, waiting
+    )
+
+
+def has_permits(config: Config, pre: State, event: GiveBack, step: Step) -> bool:
+    """Return whether permits are given back."""
+    return event.id in pre.limiter.out
+
+
+def serves_from_the_head(config: Config, pre: State, event: GiveBack, step: Step) -> bool:
+    """Check R-LIMIT-5."""
+    out = {name: permits for name, permits in pre.limiter.out.items() if name != event.id}
+    freed = Limiter(config.max_reads_in_flight_bytes - sum(out.values()), out, pre.limiter.waiting)
+    return is_leaving_permits(config, pre, step, freed, ())
+
+
+def has_waiting_ones(config: Config, pre: State, event: Advance, step: Step) -> bool:
+    """Return whether time passes while requests wait."""
+    return event.nanos >= 0 and bool(pre.limiter.waiting)
+
+
+def fails_the_late_ones(config: Config, pre: State, event: Advance, step: Step) -> bool:
+    """Check R-LIMIT-6."""
+    now_millis = (pre.now_nanos + event.nanos) // 10**6
+    longest = config.acquire_timeout_millis
+    late = [
+        request
+        for request in pre.limiter.waiting
+        if longest > 0 and now_millis - request.since_nanos // 10**6 >= longest
+    ]
+    if not late:
+        return step.outcome == Decided() and step.state.limiter == pre.limiter
+    freed = pre.limiter._replace(waiting=pre.limiter.waiting[len(late) :])
+    return is_leaving_permits(config, pre, step, freed, tuple(request.name for request in late))
+
+
+def has_a_limit(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether reads need permits."""
+    return config.max_reads_in_flight_bytes > 0
+
+
+def adds_up_to_the_limit(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Check R-LIMIT-7."""
+    limiter = step.state.limiter
+    if type(event) is LimiterState and step.outcome != Permits(limiter.free, len(limiter.waiting)):
+        return False
+    return 0 <= limiter.free == config.max_reads_in_flight_bytes - sum(limiter.out.values())
+
+
+PERMIT_LAWS: Final = (
+    law.Law(Rule.LIMIT_2, (Acquire,), fits_into_the_free, is_granted_unless_others_wait),
+    law.Law(Rule.LIMIT_3, (Acquire,), is_above_the_limit, is_granted_all_of_it),
+    law.Law(Rule.LIMIT_4, (Acquire,), is_to_wait, waits_at_the_tail),
+    law.Law(Rule.LIMIT_5, (GiveBack,), has_permits, serves_from_the_head),
+    law.Law(Rule.LIMIT_6, (Advance,), has_waiting_ones, fails_the_late_ones),
+    law.Law(Rule.LIMIT_7, (Acquire, GiveBack, Advance, LimiterState), has_a_limit, adds_up_to_the_limit),
 )

@@ -30,7 +30,10 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
             "eviction",
             "min_backlog_cursors",
             "min_backlog_entries",
-            "max_backlog_between");
+            "max_backlog_between",
+            "max_reads_in_flight_bytes",
+            "acquire_timeout_millis",
+            "acquire_queue");
     private static final Set<String> UNMANAGED = Set.of(
             "insert",
             "remove_range",
@@ -87,6 +90,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
                         ManagerOps.operations(),
                         ReadOps.operations(),
                         CursorOps.operations(),
+                        LimiterOps.operations(),
                         LedgerOps.operations(),
                         List.of(Observing.operation()))
                 .flatMap(List::stream)

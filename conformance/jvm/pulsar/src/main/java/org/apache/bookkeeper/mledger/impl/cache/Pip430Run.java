@@ -52,6 +52,9 @@ final class Pip430Run {
     /** The managed ledgers, of level {@code ledger}. */
     final ManagedRun managed;
 
+    /** The limiter of reads in flight, of level {@code limits}. */
+    final LimiterOps limiter;
+
     private final int storageEntrySize;
     private final Map<String, ActiveManagedCursorContainer> containers = new HashMap<>();
     private final Map<String, ManagedCursor> cursors = new HashMap<>();
@@ -75,6 +78,7 @@ final class Pip430Run {
         graceMillis = config.number("grace_millis", 2 * ttlNanos / 1_000_000);
         storageEntrySize = Math.toIntExact(config.number("storage_entry_size", 100));
         managed = new ManagedRun(this, config);
+        limiter = new LimiterOps(config);
     }
 
     /**

@@ -1,7 +1,6 @@
 package org.apache.bookkeeper.mledger.impl.cache;
 
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.amount;
-import static org.apache.bookkeeper.mledger.impl.cache.Answers.done;
 import static org.apache.bookkeeper.mledger.impl.cache.Answers.nullable;
 import static org.apache.bookkeeper.mledger.impl.cache.Positions.position;
 
@@ -26,7 +25,7 @@ final class QueueOps {
 
     static List<Operation<Pip430Run>> operations() {
         return List.of(
-                new Operation<>("advance", "none: the virtual clock", QueueOps::advance),
+                new Operation<>("advance", "the virtual clock, InflightReadsLimiter.timeoutCheck", QueueOps::advance),
                 new Operation<>(
                         "expire",
                         "RangeEntryCacheManagerEvictionHandler.invalidateEntriesBeforeTimestampNanos",
@@ -41,7 +40,7 @@ final class QueueOps {
         long nanos = step.number("nanos");
         Refused.unless(nanos >= 0, "time does not go back");
         Clock.advance(nanos);
-        return done();
+        return run.limiter.elapsed();
     }
 
     private static JsonObject expire(Pip430Run run, Args step) {

@@ -19,7 +19,8 @@ final class Era {
     static final String STAND_INS = "";
 
     /** The variants of the rules that differ from the default behaviour in this release. */
-    static final Map<String, String> VARIANTS = Map.of();
+    static final Map<String, String> VARIANTS =
+            new TreeMap<>(Map.of("limiter_order", "overtaking", "limiter_timeout", "leaves"));
 
     /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS = new TreeMap<>(
@@ -31,7 +32,9 @@ final class Era {
             "cursor-untracked-keeps-rank, heap-null-position",
             "limits.readd_members", "heap-readded-leaves-ghost",
             "limits.heap_members", "heap-removal-breaks-order",
-            "limits.tail_ties", "cursor-rank-tail-tie"));
+            "limits.tail_ties", "cursor-rank-tail-tie",
+            "variants.limiter_order", "limiter-overtakes",
+            "variants.limiter_timeout", "limiter-timeout-serves-nobody"));
 
     private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
 

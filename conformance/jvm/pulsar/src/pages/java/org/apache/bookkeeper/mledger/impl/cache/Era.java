@@ -25,6 +25,8 @@ final class Era {
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
             "count_floor", "zero",
             "duplicate_count", "replaced",
+            "limiter_order", "overtaking",
+            "limiter_timeout", "leaves",
             "replay", "grouped",
             "size_pass_rounds", "one",
             "zero_reads", "counted"));
@@ -40,6 +42,8 @@ final class Era {
             "limits.heap_members", "heap-removal-breaks-order",
             "variants.count_floor", "count-falls-below-zero",
             "variants.duplicate_count", "duplicate-erases-expected-reads",
+            "variants.limiter_order", "limiter-overtakes",
+            "variants.limiter_timeout", "limiter-timeout-serves-nobody",
             "variants.size_pass_rounds", "size-pass-walks-on",
             "variants.zero_reads", "zero-expected-reads-cached"));
 
