@@ -77,7 +77,6 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
             "entrycache_evidence.pulsar_pip430.induction.decision",
             "entrycache_evidence.pulsar_pip430.induction.queue",
             "entrycache_evidence.pulsar_pip430.induction.pass_lemmas",
-            "entrycache_evidence.pulsar_pip430.induction.permits",
             "entrycache_evidence.pulsar_pip430.induction.reads",
             "entrycache_evidence.pulsar_pip430.induction.thresholds",
             "entrycache_evidence.pulsar_pip430.induction.steps",

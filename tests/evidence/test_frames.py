@@ -27,7 +27,7 @@ from entrycache_reference.kafka_streams import view_ops
 from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Replay, ZeroReads
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, RequestName
 from tests.support.altered import altered, fields_altered, rows_altered
 
 PULSAR, KAFKA = (SYSTEMS[module.NAME] for module in (pulsar_pip430, kafka_streams))
@@ -54,6 +54,7 @@ FULL: Final = (kafka_ops.StorePut("s", "x", "1"), kafka_ops.StorePut("s", "y", "
 
 M: Final = CacheName("m")
 C, D = CursorName("c"), CursorName("d")
+R, S = RequestName("r"), RequestName("s")
 UNCACHED: Final = pulsar_pip430.Config(max_size_bytes=10, grace_millis=0)
 APPENDED: Final = tuple(ops.Append(M, Position(1, entry), 8) for entry in range(3))
 """Entries that are not cached, because nobody reads them."""
@@ -69,6 +70,11 @@ RARE: Final = (
     *(
         Run(PULSAR, pulsar_pip430.Config(ttl_nanos=1, max_requeues=0), (ops.Read(A, AT, AT, 1, HoldName("h")), *events))
         for events in ((ops.Advance(9), ops.Expire()), (ops.RemoveRange(A, AT, AT, True),))
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(max_reads_in_flight_bytes=1, acquire_timeout_millis=1),
+        (ops.Acquire(R, 1), ops.Acquire(S, 1), ops.Advance(1_000_000)),
     ),
     Run(
         PULSAR,

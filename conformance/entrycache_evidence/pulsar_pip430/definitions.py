@@ -49,6 +49,12 @@ def decides_nobody(config: Config, pre: State, event: ops.Advance, step: Step) -
     return bool(pre.limiter.waiting) or refusable(config, pre, event) or step.outcome == outcomes.Decided()
 
 
+def says_what_is_free(config: Config, pre: State, event: ops.LimiterState, step: Step) -> bool:
+    """Check that the answer is what is not out, and the number of those who wait."""
+    free = config.max_reads_in_flight_bytes - sum(pre.limiter.out.values())
+    return step.outcome == outcomes.Permits(free, len(pre.limiter.waiting))
+
+
 def answers_the_count(config: Config, pre: State, event: ops.MarkRead | ops.ExpectRead, step: Step) -> bool:
     """Check that the answer is the count as the step leaves it."""
     entry = cached_entry(step.state, event.cache, event.pos)
@@ -134,6 +140,7 @@ ANSWERS: Final[Mapping[type[ops.Op], Check]] = {
     **dict.fromkeys(ops.OPS, always),
     **dict.fromkeys(REMOVAL_OPS, leaves_dead_slots),
     ops.Advance: decides_nobody,
+    ops.LimiterState: says_what_is_free,
     ops.Get: hits_or_misses,
     ops.GetRange: lists_what_is_there,
     ops.Exists: says_if_cached,

@@ -15,7 +15,6 @@ from entrycache_reference.pulsar_pip430 import (
     entries,
     ledger,
     ledger_cursors,
-    limiter,
     manager,
     ops,
     passes,
@@ -84,7 +83,7 @@ def advance(state: State, event: Advance, config: Config) -> Step:
     after = state._replace(now_nanos=state.now_nanos + event.nanos)
 
     # OUTCOME
-    return limiter.time_out(after, config)
+    return storage_reads.time_out(after, config)
 
 
 # The dispatch.
@@ -135,9 +134,9 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.DeleteLedger: ledger.delete_ledger,
     ops.CheckBacklogs: ledger.check_backlogs,
     ops.CursorState: ledger_cursors.cursor_state,
-    ops.Acquire: limiter.acquire,
-    ops.GiveBack: limiter.give_back,
-    ops.LimiterState: limiter.limiter_state,
+    ops.Acquire: storage_reads.acquire,
+    ops.GiveBack: storage_reads.give_back,
+    ops.LimiterState: storage_reads.limiter_state,
 }
 """The function of each operation."""
 

@@ -1,22 +1,47 @@
-"""Operations of readers through the cache: `read`, `read_one` and `release`.
+"""Operations of readers: `read`, `read_one` and `release` of the cache, and permits for the bytes that reads hold.
 
 A read looks up all its positions first and marks the hits. Storage gives the other positions, the *fills*; they are
 offered to the cache one by one if another reader is expected. What the read handed over is held under a name until
 `release`, or released at the end of the step. A release takes one expected read from each entry that is still cached.
 Lookups, offers and deliveries become parts of the step.
 
-Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
+A reader takes permits before it reads, and gives them back when it ends. What is free and what is out is the limit. A
+request that does not fit waits in a queue, in which nobody is passed over. A request above the limit is granted the
+whole limit once all of it is free. Requests that have waited too long fail.
+
+Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4);
+InflightReadsLimiter.acquire, .release, .timeoutCheck (managed-ledger 4.2.4)
 """
 
+from typing import Final
+
 from entrycache_reference.pulsar_pip430.change import absent_row, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
+from entrycache_reference.pulsar_pip430.config import Config, LimiterOrder, LimiterTimeout, ZeroReads
 from entrycache_reference.pulsar_pip430.entries import get, mark_read
 from entrycache_reference.pulsar_pip430.manager import offer
-from entrycache_reference.pulsar_pip430.ops import Get, Insert, MarkRead, Read, ReadOne, Release
-from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Refused, Released, Served
-from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.ops import (
+    Acquire,
+    Get,
+    GiveBack,
+    Insert,
+    LimiterState,
+    MarkRead,
+    Read,
+    ReadOne,
+    Release,
+)
+from entrycache_reference.pulsar_pip430.outcomes import (
+    Decided,
+    ErrorKind,
+    Permits,
+    Permitted,
+    Refused,
+    Released,
+    Served,
+)
+from entrycache_reference.pulsar_pip430.state import HeldPosition, Limiter, Part, Row, Slot, State, Step, WaitingRequest
 from entrycache_reference.rules import Rule, rule
-from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, RequestName
 
 REFUSED = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
@@ -214,3 +239,120 @@ def release(state: State, event: Release, config: Config) -> Step:
 
     # OUTCOME
     return deliver(freed, positions, config)
+
+
+# Permits.
+
+NANOS_A_MILLISECOND: Final = 1_000_000
+
+Grants = tuple[tuple[RequestName, int], ...]
+"""Requests with the permits that they are granted; 0: the request has timed out."""
+
+
+@rule(Rule.LIMIT_3)
+def permits_now(limiter: Limiter, permits: int, config: Config) -> int:
+    """Return the permits that a request is granted now; 0: it does not fit."""
+    limit = config.max_reads_in_flight_bytes
+    if permits <= limiter.free:
+        return permits
+    return limit if permits > limit and limiter.free == limit else 0
+
+
+@rule(Rule.LIMIT_2)
+def must_wait(limiter: Limiter, config: Config) -> bool:
+    """Return whether a request waits even if it fits, because others do."""
+    return bool(limiter.waiting) and config.variants.limiter_order is LimiterOrder.FIFO
+
+
+@rule(Rule.LIMIT_7)
+def hand_out(limiter: Limiter, name: RequestName, permits: int) -> Limiter:
+    """Return the limiter after it has granted a request these permits."""
+    return limiter._replace(free=limiter.free - permits, out={**limiter.out, name: permits})
+
+
+@rule(Rule.LIMIT_7)
+def take_back(limiter: Limiter, name: RequestName) -> Limiter:
+    """Return the limiter after a request has given its permits back."""
+    left = {other: permits for other, permits in limiter.out.items() if other != name}
+    return limiter._replace(free=limiter.free + limiter.out[name], out=left)
+
+
+@rule(Rule.LIMIT_5)
+def serve(state: State, config: Config, grants: Grants = ()) -> Step:
+    """Grant the waiting requests from the head, while the head fits; answer these grants, and those before them."""
+    limiter = state.limiter
+    while limiter.waiting:
+        head = limiter.waiting[0]
+        permits = permits_now(limiter, head.permits, config)
+        if permits == 0:
+            break
+        limiter = hand_out(limiter._replace(waiting=limiter.waiting[1:]), head.name, permits)
+        grants = (*grants, (head.name, permits))
+    return Step(state._replace(limiter=limiter), Decided(grants or None), ())
+
+
+@rule(Rule.LIMIT_4)
+def enqueue(limiter: Limiter, request: WaitingRequest, config: Config) -> Limiter:
+    """Return the limiter with the request at the tail of its queue, or as it was if the queue is full."""
+    if len(limiter.waiting) >= config.acquire_queue:
+        return limiter
+    return limiter._replace(waiting=(*limiter.waiting, request))
+
+
+@rule(Rule.LIMIT_2, Rule.LIMIT_3, Rule.LIMIT_4)
+def acquire(state: State, event: Acquire, config: Config) -> Step:
+    """Grant a request its permits, let it wait, or refuse it a place in the queue."""
+    # GUARD: a limit, permits to ask for, and a name that is free.
+    limiter = state.limiter
+    is_known = event.id in limiter.out or any(request.name == event.id for request in limiter.waiting)
+    if config.max_reads_in_flight_bytes == 0 or event.permits < 1 or is_known:
+        return Step(state, REFUSED, ())
+
+    # DECISION: whether the request is granted now.
+    permits = 0 if must_wait(limiter, config) else permits_now(limiter, event.permits, config)
+
+    # EFFECT and OUTCOME
+    if permits > 0:
+        return Step(state._replace(limiter=hand_out(limiter, event.id, permits)), Permitted(permits), ())
+    after = enqueue(limiter, WaitingRequest(event.id, event.permits, state.now_nanos), config)
+    return Step(state._replace(limiter=after), Permitted(0 if after is limiter else None), ())
+
+
+@rule(Rule.LIMIT_5)
+def give_back(state: State, event: GiveBack, config: Config) -> Step:
+    """Take permits back, then serve the requests that wait."""
+    # GUARD: permits that are out.
+    if event.id not in state.limiter.out:
+        return Step(state, REFUSED, ())
+
+    # DECISION, EFFECT and OUTCOME
+    return serve(state._replace(limiter=take_back(state.limiter, event.id)), config)
+
+
+@rule(Rule.LIMIT_6)
+def is_too_late(request: WaitingRequest, now_nanos: int, config: Config) -> bool:
+    """Return whether a request has waited for as long as it may, in whole milliseconds of both moments."""
+    age_millis = now_nanos // NANOS_A_MILLISECOND - request.since_nanos // NANOS_A_MILLISECOND
+    return 0 < config.acquire_timeout_millis <= age_millis
+
+
+@rule(Rule.LIMIT_6)
+def time_out(state: State, config: Config) -> Step:
+    """Fail the requests that have waited too long, from the head, then serve the rest."""
+    waiting = state.limiter.waiting
+    grants: Grants = ()
+    while waiting and is_too_late(waiting[0], state.now_nanos, config):
+        grants = (*grants, (waiting[0].name, 0))
+        waiting = waiting[1:]
+    after = state._replace(limiter=state.limiter._replace(waiting=waiting)) if grants else state
+    if config.variants.limiter_timeout is LimiterTimeout.LEAVES:
+        return Step(after, Decided(grants or None), ())
+    return serve(after, config, grants)
+
+
+@rule(Rule.LIMIT_7)
+def limiter_state(state: State, event: LimiterState, config: Config) -> Step:
+    """Return the permits that are free, and the number of requests that wait."""
+    # GUARD: none.  DECISION: none.  EFFECT: none.
+    # OUTCOME
+    return Step(state, Permits(state.limiter.free, len(state.limiter.waiting)), ())

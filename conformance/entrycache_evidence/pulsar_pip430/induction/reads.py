@@ -1,4 +1,7 @@
-"""Lemmas about reads of any number of positions: the loops of `lookups`, `fill` and `deliver` are folds.
+"""Lemmas about reads and their permits.
+
+The loops of `lookups`, `fill` and `deliver`, on any number of positions, are folds. The laws of permits hold on any
+numbers, and no wake-up is lost.
 
 A stand-in replaces the operation of a turn; it answers anything and records its turns. So each turn stands for any
 turn, with any position and any state that the turn before left; after the first one, the loop may have made any number
@@ -6,6 +9,7 @@ of them. `steps` proves what the operation itself does.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise, product
 from typing import Any, Final, NamedTuple
 
 import z3
@@ -17,7 +21,18 @@ from entrycache_faults.model import Model
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import change, ops, outcomes, storage_reads
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.pulsar_pip430.state import HeldPosition, Part, Slot, State, Step
+from entrycache_reference.pulsar_pip430.laws.law import Law, always
+from entrycache_reference.pulsar_pip430.laws.storage_reads import PERMIT_LAWS
+from entrycache_reference.pulsar_pip430.state import (
+    HeldPosition,
+    Limiter,
+    Part,
+    Slot,
+    State,
+    Step,
+    WaitingRequest,
+    initial,
+)
 
 WANTED: Final = tuple(vocabulary.Position(1, entry) for entry in (3, 4, 5))
 START: Final = shapes.SHAPES[1].state()
@@ -159,6 +174,101 @@ def _fault(note: str, place: str, replacement: object) -> lemma.LemmaFault:
 
 EACH: Final = "any number of positions; each turn asks it of its own position, in what the turn before has left"
 
+
+# Permits: up to two requests have some, and up to two wait. What is free and what is out make the limit, and the head
+# of the queue does not fit. Each lemma says that a step keeps this, so it holds after any number of steps.
+
+GRANTED: Final = (vocabulary.RequestName("a"), vocabulary.RequestName("b"))
+QUEUED: Final = (vocabulary.RequestName("c"), vocabulary.RequestName("d"))
+NEW: Final = vocabulary.RequestName("e")
+
+
+LIMITED: Final = Config(
+    max_reads_in_flight_bytes=shapes.any_integer("limit"),
+    acquire_timeout_millis=shapes.any_integer("timeout"),
+    acquire_queue=shapes.any_integer("queue"),
+)
+
+
+def limited_state(granted: int, number: int) -> State:
+    """Build a state in which so many requests have permits, and so many wait."""
+    waiting = tuple(
+        WaitingRequest(name, shapes.any_integer(f"{name}.permits"), shapes.any_integer(f"{name}.since"))
+        for name in QUEUED[:number]
+    )
+    out = {name: shapes.any_integer(f"{name}.permits") for name in GRANTED[:granted]}
+    return initial(LIMITED)._replace(
+        now_nanos=shapes.any_integer("now"), limiter=Limiter(shapes.any_integer("free"), out, waiting)
+    )
+
+
+def limited_constraints(state: State, op: ops.Op) -> Any:
+    """Build the constraints that hold between steps, and the signs of numbers."""
+    limiter, limit = state.limiter, symbolic.raw(LIMITED.max_reads_in_flight_bytes)
+    permits = [*limiter.out.values(), *(request.permits for request in limiter.waiting)]
+    moments = [0, *(symbolic.raw(request.since_nanos) for request in limiter.waiting), symbolic.raw(state.now_nanos)]
+    sums = (
+        symbolic.raw(limiter.free) + z3.Sum([z3.IntVal(0), *(symbolic.raw(one) for one in limiter.out.values())])
+        == limit
+    )
+    signs = [
+        limit > 0,
+        symbolic.raw(limiter.free) >= 0,
+        symbolic.raw(LIMITED.acquire_timeout_millis) >= 0,
+        symbolic.raw(LIMITED.acquire_queue) >= 1,
+    ]
+    idle = [
+        z3.And(symbolic.raw(request.permits) > symbolic.raw(limiter.free), symbolic.raw(limiter.free) != limit)
+        for request in limiter.waiting[:1]
+    ]
+    ordered = [one <= other for one, other in pairwise(moments)]
+    asked = [symbolic.raw(op.permits) >= 1] if isinstance(op, ops.Acquire) else []
+    return z3.And(sums, *signs, *(symbolic.raw(one) >= 1 for one in permits), *idle, *ordered, *asked)
+
+
+OPERATIONS: Final[tuple[ops.Op, ...]] = (
+    ops.Acquire(NEW, shapes.any_integer("permits")),
+    *(ops.GiveBack(name) for name in GRANTED),
+    ops.Advance(shapes.any_integer("nanos")),
+    ops.LimiterState(),
+)
+
+
+def _permit_cases() -> Iterator[lemma.Case]:
+    """Yield each operation on each shape; who waits, waits for somebody who has permits."""
+    for granted, number, op in product(range(len(GRANTED) + 1), range(len(QUEUED) + 1), OPERATIONS):
+        if granted or not number:
+            state = limited_state(granted, number)
+            name = f"{op.name}, {granted} with permits, {number} waiting"
+            yield lemma.Case(name, state, op, LIMITED, limited_constraints(state, op))
+
+
+def _prepare_model(model: Model) -> Model:
+    """Return the model; its functions take terms as they are."""
+    return lemma.build_term_model(model, {})
+
+
+PERMIT_CASES: Final = lemma.LawCases(
+    tuple(_permit_cases()),
+    _prepare_model,
+    "up to two requests with permits, up to two that wait; any limit, permits, moments, timeout and queue",
+)
+
+
+def leaves_nobody_who_fits(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check that the head of the queue does not fit: no wake-up is lost."""
+    limiter = step.state.limiter
+    if not limiter.waiting:
+        return True
+    permits, limit = limiter.waiting[0].permits, config.max_reads_in_flight_bytes
+    return bool(permits > limiter.free) and not bool(limiter.free == limit)
+
+
+NO_LOST_WAKE_UP: Final = Law(
+    rules.Rule.LIMIT_5, (ops.Acquire, ops.GiveBack, ops.Advance), always, leaves_nobody_who_fits
+)
+
+
 LEMMAS: Final = (
     lemma.Lemma(
         rules.Rule.READ_7,
@@ -183,5 +293,6 @@ LEMMAS: Final = (
         _fault("The last entry of a read is not delivered.", "storage_reads.deliver", _deliver_all_but_the_last),
         loop=DELIVER.function,
     ),
+    *(PERMIT_CASES.lemma(law) for law in (*PERMIT_LAWS, NO_LOST_WAKE_UP)),
 )
-"""The lemmas about reads."""
+"""The lemmas about reads and permits."""

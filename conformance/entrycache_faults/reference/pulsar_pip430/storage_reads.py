@@ -10,7 +10,6 @@ from entrycache_reference.pulsar_pip430 import (
     change,
     entries,
     ledger_cursors,
-    limiter,
     manager,
     ops,
     outcomes,
@@ -218,55 +217,55 @@ def is_wanted_above_zero(expected_reads: int, config: Config) -> bool:
 # Level `limits`: permits.
 
 
-@seeded_fault(Rule.LIMIT_2, "limiter.must_wait")
+@seeded_fault(Rule.LIMIT_2, "storage_reads.must_wait")
 def waits_for_nobody(free: Limiter, config: Config) -> bool:
     """A request that fits is granted although others wait."""
     return False
 
 
-@seeded_fault(Rule.LIMIT_3, "limiter.permits_now")
+@seeded_fault(Rule.LIMIT_3, "storage_reads.permits_now")
 def permits_within_the_limit(free: Limiter, permits: int, config: Config) -> int:
     """A request above the limit is not granted at once."""
     if permits > config.max_reads_in_flight_bytes and not free.waiting:
         return 0
-    return limiter.permits_now(free, permits, config)
+    return storage_reads.permits_now(free, permits, config)
 
 
-@seeded_fault(Rule.LIMIT_4, "limiter.enqueue")
+@seeded_fault(Rule.LIMIT_4, "storage_reads.enqueue")
 def enqueue_at_the_head(free: Limiter, request: WaitingRequest, config: Config) -> Limiter:
     """A request that has to wait goes to the head of the queue."""
-    after = limiter.enqueue(free, request, config)
+    after = storage_reads.enqueue(free, request, config)
     return after if after is free else after._replace(waiting=(after.waiting[-1], *after.waiting[:-1]))
 
 
-@seeded_fault(Rule.LIMIT_4, "limiter.enqueue", other=True)
+@seeded_fault(Rule.LIMIT_4, "storage_reads.enqueue", other=True)
 def enqueue_one_too_many(free: Limiter, request: WaitingRequest, config: Config) -> Limiter:
     """One request more may wait than the queue has places."""
-    return limiter.enqueue(free, request, replace(config, acquire_queue=config.acquire_queue + 1))
+    return storage_reads.enqueue(free, request, replace(config, acquire_queue=config.acquire_queue + 1))
 
 
 @seeded_fault(Rule.LIMIT_5, ops.GiveBack)
 def give_back_to_one(state: State, event: ops.GiveBack, config: Config) -> Step:
     """Permits that are given back serve one request at most."""
-    done = limiter.give_back(state, event, config)
+    done = storage_reads.give_back(state, event, config)
     waiting = state.limiter.waiting
     if not isinstance(done.outcome, outcomes.Decided) or len(done.outcome.granted or ()) < 2:
         return done
     alone = state._replace(limiter=state.limiter._replace(waiting=waiting[:1]))
-    served = limiter.give_back(alone, event, config)
+    served = storage_reads.give_back(alone, event, config)
     return served._replace(state=served.state._replace(limiter=served.state.limiter._replace(waiting=waiting[1:])))
 
 
-@seeded_fault(Rule.LIMIT_6, "limiter.is_too_late")
+@seeded_fault(Rule.LIMIT_6, "storage_reads.is_too_late")
 def late_one_millisecond_later(request: WaitingRequest, now_nanos: int, config: Config) -> bool:
     """A request times out a millisecond too late."""
-    return limiter.is_too_late(request, now_nanos - limiter.NANOS_A_MILLISECOND, config)
+    return storage_reads.is_too_late(request, now_nanos - storage_reads.NANOS_A_MILLISECOND, config)
 
 
-@seeded_fault(Rule.LIMIT_7, "limiter.hand_out")
+@seeded_fault(Rule.LIMIT_7, "storage_reads.hand_out")
 def hand_out_one_too_few(free: Limiter, name: RequestName, permits: int) -> Limiter:
     """A request that is granted several permits while nobody waits takes one too few from the free ones."""
-    after = limiter.hand_out(free, name, permits)
+    after = storage_reads.hand_out(free, name, permits)
     return after._replace(free=after.free + 1) if permits > 1 and not free.waiting else after
 
 
