@@ -499,6 +499,6 @@ def rules_with_prefix(prefix: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in Rule if rule.value.startswith(prefix))
 
 
-def index_ops(ops: Collection[type[Any]], without: str = "") -> dict[str, type[Any]]:
-    """Return the types of operations by the names of the operations, but for those of the level `without`."""
-    return {op.name: op for op in ops if op.level != without}
+def index_ops(ops: Collection[type[Any]], without: Collection[str] = ()) -> dict[str, type[Any]]:
+    """Return the types of operations by the names of the operations, but for those of the levels `without`."""
+    return {op.name: op for op in ops if op.level not in without}

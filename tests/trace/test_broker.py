@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from entrycache_cli.commands.broker_recording import record_application, record_broker
+from entrycache_cli.commands.kafka_recording import record_application
+from entrycache_cli.commands.pulsar_recording import record_broker
 from entrycache_conformance.brokers.kafka_streams import Application
 from entrycache_conformance.brokers.pulsar import BROKER_PLANS
 from entrycache_protocol.errors import MissingPrerequisite

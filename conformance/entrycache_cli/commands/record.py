@@ -2,8 +2,8 @@
 
 `record` plays a case and writes the rows of its steps. Our fast cache writes rows of its own; for any other subject the
 rows are the reference's, so the trace is no evidence about the subject. `record_run` starts a broker whose JVM holds
-the recorder, waits for it, and converts what the recorder wrote into Parquet; the module `broker_recording`
-says how each broker is started.
+the recorder, waits for it, and converts what the recorder wrote into Parquet; the modules `pulsar_recording` and
+`kafka_recording` say how their broker is started.
 """
 
 from collections.abc import Callable, Sequence

@@ -3,7 +3,7 @@
 `commands` returns the group and the command `audit`, or stand-ins that name the missing extra. The subcommands
 `explain` and `simulate` stand in `entrycache_cli.commands.simulate` and are imported when they are asked for. `trace
 record` plays a case on a subject and writes its rows (`entrycache_cli.commands.record`), or starts a real broker with a
-recorder (`broker_recording`).
+recorder (`kafka_recording`, `pulsar_recording`).
 """
 
 # ruff: noqa: PLC0415 -- a command imports what it runs; pyarrow, DuckDB and Spark are extras
@@ -334,9 +334,9 @@ def record_command(
 
 def _record_broker(out: Path, as_json: bool, kwargs: dict[str, Any]) -> int:
     """Record a broker, and print where its trace is and how to audit it."""
-    from entrycache_cli.commands import broker_recording
+    from entrycache_cli.commands import kafka_recording, pulsar_recording
 
-    brokers = {broker.system: broker for broker in broker_recording.BROKERS}
+    brokers = {broker.system: broker for broker in (pulsar_recording.BROKER, kafka_recording.BROKER)}
     system = kwargs["system"] or next(iter(brokers))
     if system not in brokers:
         raise UsageError(f"there is no broker of system {system} to record; there are {', '.join(brokers)}")

@@ -266,7 +266,7 @@ def contracts(system: AnySystem, package: str, inputs: int) -> str:
     """Return the first rule that a contract names on one of its plain inputs."""
     with models.use_model(Model(package)):
         for contract in _contracts(system):
-            check = contract.module.contract
+            check = contract.check
             total = sum(1 for _ in contract.grid())
             for values in islice(contract.grid(), 0, None, max(1, total // inputs)):
                 broken = check(*values)

@@ -319,7 +319,7 @@ def served_outcome(served: FastServed) -> outcomes.Outcome:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": list(index_ops(ops.OPS, without="ledger")),
+    "ops": list(index_ops(ops.OPS, without=["ledger"])),
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,

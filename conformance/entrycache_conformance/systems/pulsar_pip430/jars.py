@@ -13,7 +13,7 @@ from entrycache_conformance.systems.pulsar import imports
 from entrycache_protocol import errors, system
 from entrycache_reference.pulsar_pip430 import ops
 
-_OPS: Final = {name: op for name, op in system.index_ops(ops.OPS, without="ledger").items() if op.level != "limits"}
+_OPS: Final = system.index_ops(ops.OPS, without=("limits", "ledger"))
 """The operations, but for those of the levels `ledger` and `limits`, which need storage, executors and a limiter.
 
 Their arguments are those of the Java calls, in their order.

@@ -171,7 +171,7 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 
 # Permits.
 
-REQUESTS: Final = tuple(RequestName(f"r{number}") for number in range(8))
+REQUESTS: Final = tuple(map(RequestName, "abcdefgh"))
 
 
 def acquire(aim: Aim, state: State) -> ops.Acquire:

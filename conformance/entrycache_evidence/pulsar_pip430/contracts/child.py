@@ -1,4 +1,4 @@
-"""Check one contract in a process of its own: `python -m ...contracts.child MODULE PATHS [NUMBER]`.
+"""Check one contract in a process of its own: `python -m ...contracts.child MODULE FUNCTION PATHS [NUMBER]`.
 
 With a number, the contract is checked on the model with that seeded fault. The process prints one JSON object with
 CrossHair's messages and the number of paths. The limit is a number of paths, so a slow machine gives the same verdict.
@@ -20,7 +20,7 @@ FOLLOWED: Final = "num_paths"
 """CrossHair's name for the number of paths."""
 
 
-def main(module: str, paths: int, number: int | None) -> None:
+def main(module: str, function: str, paths: int, number: int | None) -> None:
     """Check the contract and print the verdict."""
     from crosshair.core import run_checkables  # noqa: PLC0415 - only in this process
     from crosshair.core_and_libs import analyze_function  # noqa: PLC0415
@@ -29,7 +29,7 @@ def main(module: str, paths: int, number: int | None) -> None:
 
     # Nothing that a contract calls has a contract of its own, so there is none to look for at every call.
     EnforcedConditions.wants_codeobj = lambda *_: False  # type: ignore[method-assign]
-    contract = importlib.import_module(module).contract
+    contract = getattr(importlib.import_module(module), function)
     followed: Counter[str] = Counter()
     options = AnalysisOptionSet(
         analysis_kind=[AnalysisKind.PEP316],
@@ -46,4 +46,4 @@ def main(module: str, paths: int, number: int | None) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else None)
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else None)

@@ -16,7 +16,7 @@ RULES = (
     "R-REQUEUE-7",
     "R-REQUEUE-8",
 )
-BOUNDS = "one decision: any stamp, count, requeues, max_requeues; all integers unbounded"
+BOUNDS = {"contract": "one decision: any stamp, count, requeues, max_requeues; all integers unbounded"}
 
 
 def contract(

@@ -65,7 +65,10 @@ UNFINISHED: Final = "NOT FINISHED"
 
 
 class Contract(NamedTuple):
-    """A module with a contract, plain inputs for it, and the greatest number of paths of CrossHair."""
+    """A contract, plain inputs for it, and the greatest number of paths of CrossHair.
+
+    The name is that of its module, and of its function if that is not `contract`.
+    """
 
     name: str
     grid: Callable[[], Iterator[tuple[Any, ...]]]
@@ -74,7 +77,18 @@ class Contract(NamedTuple):
     @property
     def module(self) -> ModuleType:
         """The imported module."""
-        return importlib.import_module(f"{HERE}.{self.name}")
+        return importlib.import_module(f"{HERE}.{self.name.partition('.')[0]}")
+
+    @property
+    def function(self) -> str:
+        """The name of the function."""
+        return self.name.partition(".")[2] or "contract"
+
+    @property
+    def check(self) -> Callable[..., tuple[str, ...]]:
+        """The function, which names the rules that are broken."""
+        check: Callable[..., tuple[str, ...]] = getattr(self.module, self.function)
+        return check
 
 
 class ContractPlan(NamedTuple):
@@ -86,11 +100,11 @@ class ContractPlan(NamedTuple):
 
 CI: Final = (
     Contract("decide", decisions, 10_000),
-    Contract("size_pass_pair", size_pairs, 20_000),
+    Contract("size_pass.pair", size_pairs, 20_000),
 )
 LONG: Final = (
     CI[0],
-    Contract("size_pass_three", size_threes, 20_000),
+    Contract("size_pass.three", size_threes, 20_000),
 )
 NIGHTLY: Final = (
     CI[0],
@@ -105,7 +119,7 @@ def ask_crosshair(contract: Contract, fault_number: int | None = None) -> tuple[
 
     The state is `UNFINISHED` if paths are left.
     """
-    command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, str(contract.paths)]
+    command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, contract.function, str(contract.paths)]
     if fault_number is not None:
         command.append(str(fault_number))
     try:
@@ -125,7 +139,7 @@ def ask_crosshair(contract: Contract, fault_number: int | None = None) -> tuple[
 
 def find_detected_fault(contract: Contract, rule: str) -> int | None:
     """Return the number of the first seeded fault of a rule that the contract detects on a plain input, or None."""
-    check = contract.module.contract
+    check = contract.check
     own = [at for at, mutant in enumerate(CONTRACT_FAULTS) if mutant.rule.value == rule]
     others = [at for at, mutant in enumerate(CONTRACT_FAULTS) if mutant.note.startswith("The table flipped")]
     for number in [*own, *(at for at in others if at not in own)]:
@@ -186,5 +200,7 @@ def _confirm_contract(planned: ContractPlan) -> results.Result:
         if number is not None:
             how = "found by CrossHair" if number == first else "detected by the contract on a plain input"
             refuted = f"{CONTRACT_FAULTS[number].note} ({how})"
-            evidence.append(results.Evidence(Rule(rule), "confirmed", contract.module.BOUNDS, refuted))
+            evidence.append(
+                results.Evidence(Rule(rule), "confirmed", contract.module.BOUNDS[contract.function], refuted)
+            )
     return evidence, failures
