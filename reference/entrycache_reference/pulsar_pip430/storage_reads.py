@@ -9,8 +9,8 @@ A reader takes permits before it reads, and gives them back when it ends. What i
 request that does not fit waits in a queue, in which nobody is passed over. A request above the limit is granted the
 whole limit once all of it is free. Requests that have waited too long fail.
 
-Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4);
-InflightReadsLimiter.acquire, .release, .timeoutCheck (managed-ledger 4.2.4)
+Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
+Beside: InflightReadsLimiter.acquire, .release, .timeoutCheck (managed-ledger 4.2.4)
 """
 
 from typing import Final
