@@ -10,7 +10,7 @@ request that does not fit waits in a queue, in which nobody is passed over. A re
 whole limit once all of it is free. Requests that have waited too long fail.
 
 Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
-Beside: InflightReadsLimiter.acquire, .release, .timeoutCheck (managed-ledger 4.2.4)
+Beside: InflightReadsLimiter.internalAcquire, .internalRelease, .timeoutCheck (managed-ledger 4.2.4)
 """
 
 from typing import Final
