@@ -70,7 +70,7 @@ class OnlyALimiter(Subject):
 
     def give_back(self, id: str) -> Any:
         try:
-            return self._told(self._permits.give_back(id))
+            return self._answer(self._permits.give_back(id))
         except ValueError as error:
             raise Refuse from error
 
@@ -81,9 +81,9 @@ class OnlyALimiter(Subject):
         if nanos < 0:
             raise Refuse
         self._now += nanos
-        return self._told(self._permits.expire())
+        return self._answer(self._permits.expire())
 
-    def _told(self, decisions: list[Decision]) -> Any:
+    def _answer(self, decisions: list[Decision]) -> Any:
         return {"granted": [list(decision) for decision in decisions]} if decisions else {}
 
 

@@ -19,11 +19,11 @@ def give_back(name: str) -> Step:
     return {"op": "give_back", "id": name}
 
 
-def asked(name: str, permits: int, granted: int | None) -> tuple[Step, Step]:
+def request(name: str, permits: int, granted: int | None) -> tuple[Step, Step]:
     return acquire(name, permits), {"permits": granted}
 
 
-def shown(free: int, waiting: int) -> tuple[Step, Step]:
+def state(free: int, waiting: int) -> tuple[Step, Step]:
     return {"op": "limiter"}, {"free": free, "waiting": waiting}
 
 
@@ -35,43 +35,43 @@ CASES: Final[dict[str, Case]] = {
     "permits are served from the head, and nobody in the queue is passed over": (
         TEN,
         [
-            asked("a", 10, 10),
-            asked("b", 4, None),
-            asked("c", 3, None),
-            asked("d", 5, None),
-            asked("e", 1, None),
+            request("a", 10, 10),
+            request("b", 4, None),
+            request("c", 3, None),
+            request("d", 5, None),
+            request("e", 1, None),
             (give_back("a"), decided(["b", 4], ["c", 3])),
-            shown(3, 2),
+            state(3, 2),
             (give_back("b"), decided(["d", 5], ["e", 1])),
-            shown(1, 0),
+            state(1, 0),
             (give_back("b"), REFUSED),
         ],
     ),
     "a request that fits overtakes those that wait": (
         TEN,
-        [asked("a", 6, 6), asked("b", 8, None), asked("c", 4, 4), (acquire("b", 1), REFUSED), shown(0, 1)],
+        [request("a", 6, 6), request("b", 8, None), request("c", 4, 4), (acquire("b", 1), REFUSED), state(0, 1)],
     ),
     "a request above the limit takes all of it": (
         TEN,
-        [asked("a", 25, 10), asked("b", 11, None), (give_back("a"), decided(["b", 10])), (give_back("b"), DONE)],
+        [request("a", 25, 10), request("b", 11, None), (give_back("a"), decided(["b", 10])), (give_back("b"), DONE)],
     ),
     "a full queue refuses": (
         TEN | {"acquire_queue": 1},
-        [asked("a", 10, 10), asked("b", 1, None), asked("c", 1, 0), shown(0, 1), (acquire("d", 0), REFUSED)],
+        [request("a", 10, 10), request("b", 1, None), request("c", 1, 0), state(0, 1), (acquire("d", 0), REFUSED)],
     ),
     "a request times out, and the one behind it is not served before permits come back": (
         TEN,
         [
-            asked("a", 4, 4),
-            asked("b", 8, None),
+            request("a", 4, 4),
+            request("b", 8, None),
             (WAIT, DONE),
-            asked("c", 6, 6),
-            asked("d", 5, None),
+            request("c", 6, 6),
+            request("d", 5, None),
             (give_back("c"), DONE),
             (WAIT, decided(["b", 0])),
-            shown(6, 1),
+            state(6, 1),
             (give_back("a"), decided(["d", 5])),
         ],
     ),
-    "without a limit there are no permits": ({}, [(acquire("a", 1), REFUSED), shown(0, 0)]),
+    "without a limit there are no permits": ({}, [(acquire("a", 1), REFUSED), state(0, 0)]),
 }

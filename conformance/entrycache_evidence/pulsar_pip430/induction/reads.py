@@ -222,8 +222,8 @@ def limited_constraints(state: State, op: ops.Op) -> Any:
         for request in limiter.waiting[:1]
     ]
     ordered = [one <= other for one, other in pairwise(moments)]
-    asked = [symbolic.raw(op.permits) >= 1] if isinstance(op, ops.Acquire) else []
-    return z3.And(sums, *signs, *(symbolic.raw(one) >= 1 for one in permits), *idle, *ordered, *asked)
+    positive = [symbolic.raw(op.permits) >= 1] if isinstance(op, ops.Acquire) else []
+    return z3.And(sums, *signs, *(symbolic.raw(one) >= 1 for one in permits), *idle, *ordered, *positive)
 
 
 OPERATIONS: Final[tuple[ops.Op, ...]] = (
