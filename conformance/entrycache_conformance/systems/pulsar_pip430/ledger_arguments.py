@@ -171,7 +171,7 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 
 # Permits.
 
-REQUESTS: Final = tuple(map(RequestName, "abcdefgh"))
+REQUESTS: Final = tuple(map(RequestName, ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")))
 
 
 def acquire(aim: Aim, state: State) -> ops.Acquire:
