@@ -341,6 +341,25 @@ def find_shortfall(declaration: Declaration, level: str, profile: Profile, cover
         return f"{covered.steps} steps were judged, fewer than {least}"
     if level in declaration.system.cases.central and not _is_anything_stored(declaration, level, covered):
         return NOTHING_FOUND
+    return _find_refused(declaration, level, covered)
+
+
+def _find_refused(declaration: Declaration, level: str, covered: judge.Coverage) -> str:
+    """Return the reason if each step of a group of central operations was refused in the runs that are remembered.
+
+    So it is where the operation that they need is not offered.
+    """
+    refusal = type(declaration.system.wire.refusal)
+    runs = [run for runs in covered.played.values() for run in runs]
+    answered = {
+        op.name
+        for case, steps in runs
+        for op, done in zip(case.steps, steps, strict=True)
+        if type(done.outcome) is not refusal
+    }
+    for group in declaration.system.cases.central.get(level, ()):
+        if not group & answered:
+            return f"every step of its central operations {', '.join(sorted(group & declaration.ops))} was refused"
     return ""
 
 

@@ -86,6 +86,27 @@ def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> 
     assert judged(subject, tmp_path).levels["range"].verdict is Verdict.CONFORMS
 
 
+@pytest.mark.parametrize(
+    ("name", "level", "ops", "reason"),
+    [
+        ("pulsar-pip430", "ledger", {"cursor_open"}, "cursor_read, replay_read was refused"),
+        (
+            "kafka-streams",
+            "views",
+            {"store_put", "store_put_all", "store_put_if_absent"},
+            "none of its central operations",
+        ),
+    ],
+)
+def test_lookups_that_can_find_nothing_do_not_conform(
+    name: str, level: str, ops: set[str], reason: str, tmp_path: Path
+) -> None:
+    """The central operations are offered, but not the ones that they need: the answers are all refusals, or empty."""
+    report = judged(without_operations(reference_subject(SYSTEMS[name]), frozenset(ops)), tmp_path, (level,))
+    assert report.levels[level].verdict is Verdict.NOTHING_CHECKED
+    assert reason in report.skipped[-1].reason
+
+
 def test_a_cache_that_can_hold_nothing_does_not_conform(tmp_path: Path) -> None:
     fixed = {"max_size_bytes": 0}
     report = judged(PythonSubject(type("Disabled", (Empty,), {"fixed": fixed})), tmp_path, ("range", "queue"))
@@ -155,7 +176,7 @@ def test_a_rule_does_not_conform_without_an_operation_that_could_break_it(tmp_pa
     subject = open_in_process("expire-at-the-cutoff", "pulsar-pip430")
     assert subject is not None
     options = Options(("queue",), PROFILE, 0, 0.0, tmp_path)
-    report = conform_to_rules(subject, {"R-EVICT-8", "R-READ-1"}, options, lambda level, done, wanted: None)
+    report = conform_to_rules(subject, {"R-EVICT-8", "R-READ-1"}, options, lambda *_: None)
     verdicts = {rule: judged.verdict for rule, judged in report.levels["queue"].rules.items()}
     assert verdicts == {"R-EVICT-8": Verdict.NOTHING_CHECKED, "R-READ-1": Verdict.CONFORMS}
     assert (report.verdict, report.failures) == (Verdict.NOTHING_CHECKED, ())

@@ -163,7 +163,10 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
             {
                 "cache": (frozenset({"put", "put_all", "put_if_absent"}), frozenset({"get", "range", "all"})),
                 "store": (frozenset({"store_put"}), frozenset({"store_get", "store_range", "store_all"})),
-                "views": (frozenset({"store_view", "store_query", "store_query_range", "store_put_if_absent"}),),
+                "views": (
+                    frozenset({"store_put", "store_put_all", "store_put_if_absent"}),
+                    frozenset({"store_view", "store_query", "store_query_range", "store_put_if_absent"}),
+                ),
             }
         ),
         smoke=SMOKE_CASES,
