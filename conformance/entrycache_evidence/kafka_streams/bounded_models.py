@@ -550,8 +550,8 @@ CI: Final = limit_depths(UNLIMITED, BOUNDED)
 
 
 def deepen(steps: int) -> tuple[AnyBoundedModel, ...]:
-    """Return the models of all variants at once, this many steps deeper than in a pull request."""
-    scopes = ALL_VARIANTS
+    """Return the models of all variants at once, this many steps deeper than in a pull request; views grow too fast."""
+    scopes = ALL_VARIANTS[:-1]
     return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in scopes)
 
 
