@@ -39,7 +39,8 @@ def sizes(op: Any) -> Iterator[int]:
 def test_a_case_has_no_entry_that_is_larger_than_the_subject_takes(most: int) -> None:
     declaration, source, largest = limited(most), random.Random(1), 0
     cases, config = declaration.system.cases, declaration.base_config()
-    menu = cases.menu(list(declaration.system.ops_up_to("views")), "views")
+    # An open view leaves answers to the subject, so some of its cases have a step that is not judged.
+    menu = cases.menu([name for name in declaration.system.ops_up_to("views") if not name.startswith("view_")], "views")
     for workload in (None, *cases.workloads.values()):
         for _ in range(15):
             steps = generate.make_case(source.randint, declaration, menu, None, workload=workload).case.steps
