@@ -53,7 +53,8 @@ OPENED: Final = tuple(
 )
 LOGGED: Final = "-Dorg.apache.logging.log4j.level=INFO"
 """Some tests read log lines back. One of Kafka's, `shouldLogNotReadyWhenStaleAfterThreshold`, expects Gradle's name of
-the thread in its line, and so fails here on every release."""
+the thread in its line, and so fails here on every release. `shouldLogWarningMessageWhenIOExceptionInCheckPoint` takes
+the right to write away from a folder, and so fails for root."""
 
 
 class Outcome(NamedTuple):
