@@ -53,8 +53,9 @@ OPENED: Final = tuple(
 )
 LOGGED: Final = "-Dorg.apache.logging.log4j.level=INFO"
 """Some tests read log lines back. One of Kafka's, `shouldLogNotReadyWhenStaleAfterThreshold`, expects Gradle's name of
-the thread in its line, and so fails here on every release. `shouldLogWarningMessageWhenIOExceptionInCheckPoint` takes
-the right to write away from a folder, and so fails for root."""
+the thread in its line, and so fails here on every release. `shouldLogWarningMessageWhenIOExceptionInCheckPoint` and
+`shouldThrowProcessorStateExceptionOnOpeningReadOnlyDir` take
+the right to write away from a folder, and so fail for root."""
 
 
 class Outcome(NamedTuple):
