@@ -189,7 +189,7 @@ def rules_up_to(system: AnySystem, level: str, rules: Iterable[Rule]) -> list[Ru
 
 
 def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
-    """Return the levels of a system at which one of these rules can fire.
+    """Return the levels of a system at which one of these rules can fire; a standalone level meets its own rules only.
 
     Raises:
         UsageError: one of them is no rule of the system, or no run meets it.
@@ -206,7 +206,8 @@ def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:
         first.append(by_rule[rule].level)
     at = [system.levels.index(level) for level in first if level != CONCURRENT_LEVEL]
     threads = (CONCURRENT_LEVEL,) if CONCURRENT_LEVEL in first else ()
-    return (*(system.levels[min(at) :] if at else ()), *threads)
+    above = system.levels[min(at) :] if at else ()
+    return (*(level for level in above if level not in system.standalone or level in first), *threads)
 
 
 REACH_SCOUT_CASES: Final = 500
