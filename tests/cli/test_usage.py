@@ -20,7 +20,7 @@ MISTAKES = [
     ("audit", 2, "Missing argument"),
     ("conform --nope", 2, "No such option"),
     ("conform --profile x", 2, "'x' is not one of"),
-    ("conform fast --level ledger", 2, "expected one of: range, queue, manager, reads, cursors"),
+    ("conform fast --level nope", 2, "expected one of: range, queue, manager, reads, cursors"),
     ("conform nothing", 2, "unknown subject 'nothing'"),
     ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
     ("conform --command nosuchprogram", 2, "cannot start"),

@@ -276,7 +276,7 @@ def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_
         for _ in range(3)
     ]
     for user in users:
-        assert "has sha256 no such file, expected 976cc" in user.communicate(timeout=60)[1]
+        assert "has sha256 no such file, expected " in user.communicate(timeout=60)[1]
     assert (tmp_path / "builds").read_text() == "built\n"
 
 
@@ -290,7 +290,7 @@ def test_a_jar_that_is_not_the_pinned_one_is_refused(
             (copy / path.relative_to(built)).parent.mkdir(parents=True, exist_ok=True)
             (copy / path.relative_to(built)).write_bytes(path.read_bytes() if path.suffix != ".jar" else b"")
     monkeypatch.setenv("ENTRYCACHE_CACHE", str(tmp_path))
-    with pytest.raises(MissingPrerequisite, match=r"bookkeeper-common-\S+\.jar has sha256 e3b0c44\w+, expected 976cc"):
+    with pytest.raises(MissingPrerequisite, match=r"lib/\S+\.jar has sha256 e3b0c44\w+, expected \w{64}"):
         released_command(SUBJECT)
 
 

@@ -19,6 +19,7 @@ from entrycache_protocol.case import case_to_json, read_case
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from entrycache_reference.kafka_streams import ops
 from tests.support import ROOT
+from tests.support.findings import PAGES
 from tests.support.jvm.cases_kafka import CASES
 from tests.support.jvm.mains import Ended, run_all, run_as_it_is
 from tests.support.jvm.params import newest_in_every_run
@@ -88,8 +89,14 @@ def test_a_release_passes_what_it_conforms_to(name: str, results: OnRelease) -> 
 
 
 @pytest.mark.parametrize("name", FAILING)
-def test_a_release_fails_where_the_case_of_a_finding_does(name: str, results: OnRelease) -> None:
+def test_a_release_fails_where_the_case_of_a_finding_does_or_holds_as_its_page_says(
+    name: str, results: OnRelease
+) -> None:
     code, printed, _ = results.of(name)
+    page = next(page for page in PAGES if page.name == name)
+    if results.release.version not in page.fails_on:
+        assert (code, printed) == (0, "conforms\n")
+        return
     case = read_case(Path(FINDINGS[0].parents[1], name, "case.json"), SYSTEMS)
     last = len(case.got or case.outcomes) - 1
     assert code == 1

@@ -185,6 +185,18 @@ CASES: dict[str, tuple[Step, list[tuple[Step, Step]]]] = {
             (of_store("store_count"), {"entries": 0}),
         ],
     ),
+    "a view that stays open": (
+        {},
+        [
+            (of_store("store_put", key="a", value="v"), {}),
+            (of_store("store_put", key="b", value="w"), {}),
+            (of_store("view_open", view="open"), {}),
+            ({"op": "view_next", "view": "open"}, {"entry": ["a", "v"]}),
+            ({"op": "view_next", "view": "open"}, {"entry": ["b", "w"]}),
+            ({"op": "view_next", "view": "open"}, {"entry": None}),
+            ({"op": "view_close", "view": "open"}, {}),
+        ],
+    ),
     "shares": (
         {},
         [
