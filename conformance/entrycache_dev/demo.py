@@ -23,7 +23,7 @@ from rich.text import Text
 from entrycache_cli.commands.exit_codes import OneLineErrors
 from entrycache_cli.report import results, terminal
 from entrycache_cli.report.formats import FORMATS
-from entrycache_conformance import generate, judge
+from entrycache_conformance import generate, judge, resolve
 from entrycache_conformance.java.releases import releases
 from entrycache_conformance.subjects import processes
 from entrycache_conformance.systems import SYSTEMS, reference
@@ -161,11 +161,13 @@ def demo_subjects(system: AnySystem, strict: bool, short: bool = False) -> dict[
 
 
 def write_traced_case(folder: Path, system: AnySystem) -> Path:
-    """Write a long generated case, for the trace."""
+    """Write a long generated case of what the fast cache offers, for the trace; no trace shows a standalone level."""
     source = random.Random(TRACED_SEED)
-    subject = reference.reference_subject(system)
-    menu = system.cases.menu(system.ops_up_to(system.levels[-1]))
-    generated = generate.make_case(source.randint, subject.declaration, menu, judge.Coverage(), TRACED_STEPS)
+    fast = resolve.open_in_process(FAST, system.name)
+    assert fast is not None
+    alone = frozenset[str]().union(*map(system.own_ops, system.standalone))
+    menu = system.cases.menu([name for name in system.ops if name in fast.declaration.ops - alone])
+    generated = generate.make_case(source.randint, fast.declaration, menu, judge.Coverage(), TRACED_STEPS)
     return case.write_case(generated.case, folder, "traced")
 
 
