@@ -129,8 +129,9 @@ def forget_counts(frame: FrameType, known: frozenset[str], **others: Any) -> Non
     `known` names the variables that the lemma itself brings to any turn, `others` their values where it replaces them.
     Nothing is known of a collection that the lemma does not name.
     """
-    names = frame.f_locals
-    for name in sorted(names.keys() - known - {*frame.f_code.co_varnames[: frame.f_code.co_argcount]}):
+    code, names = frame.f_code, frame.f_locals
+    own = {*code.co_varnames[code.co_argcount :], *code.co_cellvars} & names.keys()
+    for name in sorted(own - known):
         value = names[name]
         if isinstance(value, bool):
             names[name] = Term(z3.Bool(f"{name} at any turn"))

@@ -410,7 +410,7 @@ VIEWS: Final = BoundedModel(
     (
         *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
         *(view_ops.StoreView("s", *bounds) for bounds in ((), (None, None, True), (None, None, False, ""), ("y", "x"))),
-        view_ops.StoreView("s", None, "x", backward=True),
+        *(view_ops.StoreView("s", None, "x", backward) for backward in (False, True)),
         view_ops.StorePutIfAbsent("s", "x", "2"),
         view_ops.StorePutAll("s", (("x", "2"), ("x", None), ("y", "2"))),
         view_ops.StoreCount("s"),
