@@ -35,6 +35,12 @@ def count_turns(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     return [*statements("turns = 0"), loop]
 
 
+def count_in_a_fraction(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
+    """Count the turns in a variable that is no integer."""
+    loop.body[:0] = statements(f"if turns >= {bound}:\n    break\nturns += 1.0")
+    return [*statements("turns = 0.0"), loop]
+
+
 def end_by_a_flag(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     """Set a flag after so many turns; the flag ends the loop."""
     loop.body[:0] = statements(f"if no_more:\n    break\nturns += 1\nno_more = turns == {bound}")
@@ -79,7 +85,7 @@ def run_for(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     return [ast.For(ast.Name("_", ast.Store()), ast.parse(f"range({bound})", mode="eval").body, body, [])]
 
 
-OF_BOTH = (count_turns, end_by_a_flag, gather_turns)
+OF_BOTH = (count_turns, count_in_a_fraction, end_by_a_flag, gather_turns)
 OF_WHILE = (*OF_BOTH, count_in_the_condition, run_for)
 OF_FOR = (
     *OF_BOTH,

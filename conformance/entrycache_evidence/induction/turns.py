@@ -127,7 +127,7 @@ def forget_counts(frame: FrameType, known: frozenset[str], **others: Any) -> Non
     """Replace what a loop may count by any value: the integers and booleans among the variables of its function.
 
     `known` names the variables that the lemma itself brings to any turn, `others` their values where it replaces them.
-    Nothing is known of a collection that the lemma does not name.
+    Nothing is known of a text, a fraction or a collection that the lemma does not name.
     """
     code, names = frame.f_code, frame.f_locals
     own = {*code.co_varnames[code.co_argcount :], *code.co_cellvars} & names.keys()
@@ -137,7 +137,7 @@ def forget_counts(frame: FrameType, known: frozenset[str], **others: Any) -> Non
             names[name] = Term(z3.Bool(f"{name} at any turn"))
         elif isinstance(value, int):
             names[name] = Term(z3.Int(f"{name} at any turn"))
-        elif isinstance(value, list | dict | set | Iterator):
+        elif isinstance(value, float | str | bytes | list | dict | set | Iterator):
             raise Unknown(f"nothing is known of {name} after any number of turns")
     names.update(others)
     ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
