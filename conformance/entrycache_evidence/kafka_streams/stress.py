@@ -223,10 +223,14 @@ def limits_within_rounds() -> Iterator[ops.Op]:
 
 
 def reopen_during_turn() -> Iterator[ops.Op]:
-    """Close and refill a namespace before the turn that it was chosen for."""
+    """Close and refill a namespace before the turn that it was chosen for; close one before it is chosen."""
     own = (ops.Close("b"), *(ops.Put(ns, key, "1") for ns, key in ("by", "ay", "az")))
     yield from (ops.Listen("a", own), ops.Put("a", "x", "1", True))
     yield from (*write_small("b", "01234"), ops.Resize(200), ops.Usage(), ops.Metrics())
+    yield from (ops.Resize(PLENTY_BYTES), *close_all("ab"), ops.Listen("a", (ops.Close("c"),)))
+    yield ops.Put("a", "x", "1", True)
+    yield from (ops.Put(ns, key, "1") for ns in "bcd" for key in "01234")
+    yield from (ops.Resize(3 * ENTRY_BYTES), ops.Usage(), ops.Metrics())
 
 
 def run_endless_loop() -> Iterator[ops.Op]:
@@ -236,7 +240,7 @@ def run_endless_loop() -> Iterator[ops.Op]:
     yield from (ops.Listen("a", (ops.Close("a"),)), ops.Put("a", "x", "1", True), ops.Resize(0), ops.Usage())
     yield from (
         ops.Resize(PLENTY_BYTES),
-        ops.Listen("a", (ops.Resize(0),)),
+        ops.Listen("a", (ops.Resize(0), ops.Put("a", "z", "1"))),
         ops.Put("a", "x", "1", True),
         ops.Flush("a"),
     )
@@ -267,6 +271,10 @@ def stores() -> Iterator[ops.Op]:
     yield from (ops.StoreDelete("s", key) for key in KEYS[:40])
     yield from (ops.StoreInner("s"), ops.Metrics())
     yield from (ops.Close("s"), ops.StoreGet("s", "-"), ops.StoreGet("s", KEYS[0]), ops.Metrics("s"))
+    yield from (ops.Resize(PLENTY_BYTES), ops.OnForward("u", KEYS[0], (ops.Listen("u"),)))
+    for value in "12":
+        yield from (ops.StorePut("u", key, value) for key in KEYS[:3])
+        yield from (ops.StoreFlush("u"), ops.StoreInner("u"))
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
