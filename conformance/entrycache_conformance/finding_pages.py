@@ -2,7 +2,7 @@
 
 A page names its finding, the releases on which it fails and those on which it holds. Its folder has a Java test that
 stands alone, and mostly a case, a patch and the text of an issue. `read_part` returns one of these files; a Java test
-can be had in the form of upstream's suite.
+can be had in the form of upstream's suite, and a patch with upstream's paths and lines of context.
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from entrycache_conformance.finding_cases import findings_folder
-from entrycache_conformance.java.upstream_form import upstream_form
+from entrycache_conformance.java.upstream_form import fetch_sources, released_sources, upstream_form, upstream_patch
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.files import scratch_folder
 
 PAGE: Final = "README.md"
 JAVA: Final = ".java"
+PATCH: Final = "fix.patch"
+LOCK: Final = "jars.lock"
+"""The checksums of jars that the findings use."""
 OF_JUNIT: Final = ("kafka-", "bookkeeper-")
 """The beginning of the names of findings in Kafka Streams; the others are in Pulsar."""
 
+_NEEDED_PATCH: Final = re.compile(r"\]\(\.\./([\w-]+)/fix\.patch\)")
+"""A link, in the part of a page about its fix, to the fix of another finding that is applied first."""
 _ROW: Final = re.compile(r"^\| ([A-Z][a-z ]+) \| (.*) \|$", re.MULTILINE)
 
 
@@ -64,7 +70,8 @@ def read_part(name: str, file: str = PAGE, as_upstream: bool = False) -> str:
     """Return a file of a finding: its page, or a test, patch, case or issue text.
 
     Raises:
-        UsageError: there is no such finding or file, or the file is no Java test although upstream's form is wanted.
+        UsageError: there is no such finding or file, or upstream has no form of the file although it is wanted.
+        MissingPrerequisite: upstream's form of a patch needs Maven.
     """
     folder = findings_folder() / name
     names = [path.parent.name for path in sorted(findings_folder().glob(f"*/{PAGE}"))]
@@ -77,7 +84,20 @@ def read_part(name: str, file: str = PAGE, as_upstream: bool = False) -> str:
         raise UsageError(f"{name} has no file {file!r}; expected one of {', '.join(files)}")
     if not as_upstream:
         return (folder / file).read_text("utf-8")
+    if file == PATCH:
+        return _upstream_patch(folder)
     if not file.endswith(JAVA):
-        tests = ", ".join(each for each in files if each.endswith(JAVA))
-        raise UsageError(f"{file} is no Java test; expected one of {tests}")
+        tests = ", ".join(each for each in files if each.endswith(JAVA) or each == PATCH)
+        raise UsageError(f"{file} is no Java test and no patch; expected one of {tests}")
     return upstream_form((folder / file).read_text("utf-8"), name.startswith(OF_JUNIT))
+
+
+def _upstream_patch(folder: Path) -> str:
+    """Return the fix of a finding, and of those that it needs, as one patch of upstream's repository."""
+    fix = re.search(r"^\*\*Fix\.\*\* (.*)$", (folder / PAGE).read_text("utf-8"), re.MULTILINE)
+    needed = _NEEDED_PATCH.findall(fix[1]) if fix else []
+    patches = [(folder.parent / name / PATCH).read_text("utf-8") for name in (*needed, folder.name)]
+    sources = released_sources(folder.name)
+    with scratch_folder() as scratch:
+        jar = fetch_sources(sources, scratch, (folder.parent / LOCK).read_text("utf-8"))
+        return upstream_patch(patches, sources, jar)

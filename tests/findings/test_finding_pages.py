@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import zipfile
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from entrycache_cli.main import main
+from entrycache_conformance.java.upstream_form import ReleasedSources, fetch_sources, released_sources, upstream_patch
+from entrycache_protocol.errors import MissingPrerequisite, UsageError
 from tests.support.findings import FINDINGS, GRAVE, PAGES, TESTS
+from tests.support.jvm.fixes import patched_files
 
 
 def run(*arguments: str) -> Result:
@@ -55,7 +62,7 @@ def test_every_test_of_the_first_tiers_has_upstream_s_form(suite: str) -> None:
         (("nothing-like-it",), "unknown finding 'nothing-like-it'; `entrycache findings` lists them"),
         (("limiter-overtakes", "fix.path"), "expected one of ISSUE.md, LimiterOvertakesTest.java"),
         (("limiter-overtakes", "../README.md"), "has no file '../README.md'"),
-        (("limiter-overtakes", "fix.patch", "--upstream-form"), "fix.patch is no Java test"),
+        (("limiter-overtakes", "ISSUE.md", "--upstream-form"), "ISSUE.md is no Java test and no patch"),
         (("--upstream-form",), "expected NAME and the FILE"),
         (("limiter-overtakes", "--json"), "expected no NAME"),
     ],
@@ -65,3 +72,64 @@ def test_what_is_not_there_is_one_line_and_exit_2(arguments: tuple[str, ...], me
     assert result.exit_code == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def jar_of(folder: Path, lines: str) -> Path:
+    """Return a jar with one source file."""
+    jar = folder / "one.jar"
+    with zipfile.ZipFile(jar, "w") as written:
+        written.writestr("a/One.java", "".join(f"{line}\n" for line in lines))
+    return jar
+
+
+def test_a_patch_in_upstream_s_form_has_its_paths_and_three_lines_of_context(tmp_path: Path) -> None:
+    first = "--- a/a/One.java\n+++ b/a/One.java\n@@ -1,0 +2 @@\n+new\n@@ -8 +9 @@\n-h\n+H\n"
+    second = "--- a/a/One.java\n+++ b/a/One.java\n@@ -8 +8 @@\n-H\n+other\n"
+    sources = ReleasedSources("group:one:1", "src")
+    text = upstream_patch([first, second], sources, jar_of(tmp_path, "abcdefgh"))
+    assert text.splitlines() == [
+        *("--- a/src/a/One.java", "+++ b/src/a/One.java"),
+        *("@@ -1,8 +1,9 @@", " a", "+new", " b", " c", " d", " e", " f", " g", "-h", "+other"),
+    ]
+    with pytest.raises(UsageError, match=r"does not fit a/One\.java: expected other lines at 8"):
+        upstream_patch([second], sources, jar_of(tmp_path, "abc"))
+
+
+def test_sources_that_are_not_the_pinned_ones_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = ReleasedSources("group:one:1", "src")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingPrerequisite, match="mvn is not on the path"):
+        fetch_sources(sources, tmp_path, "")
+    (tmp_path / "mvn").write_text("#!/bin/sh\n", "utf-8")
+    (tmp_path / "mvn").chmod(0o755)
+    with pytest.raises(MissingPrerequisite, match=r"mvn could not resolve one-1-sources\.jar"):
+        fetch_sources(sources, tmp_path, "")
+    (tmp_path / sources.jar).write_bytes(b"")
+    with pytest.raises(MissingPrerequisite, match=r"one-1-sources\.jar is not the one that jars\.lock pins"):
+        fetch_sources(sources, tmp_path, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", ["pulsar", "pulsar-legacy", "kafka-streams"])
+def test_each_fix_in_upstream_s_form_applies_to_upstream_s_repository(family: str, tmp_path: Path) -> None:
+    pages = [page for page in PAGES if page.system.family == family and page.fixes]
+    sources = released_sources(pages[0].name)
+    try:
+        jar = fetch_sources(sources, tmp_path, (FINDINGS / "jars.lock").read_text("utf-8"))
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    for page in pages:
+        repository = tmp_path / page.name
+        with zipfile.ZipFile(jar) as released:
+            for name in {name for patch in page.fixes for name in patched_files(patch)}:
+                released.extract(name, repository / sources.folder)
+                released.extract(name, repository / "bare")
+        text = upstream_patch([patch.read_text("utf-8") for patch in page.fixes], sources, jar)
+        apply = ["git", "apply", "--whitespace=nowarn"]
+        alone = {**os.environ, "GIT_CEILING_DIRECTORIES": str(tmp_path)}
+        subprocess.run(apply, input=text, text=True, cwd=repository, check=True, env=alone)
+        for patch in page.fixes:
+            subprocess.run([*apply, "--unidiff-zero", str(patch)], cwd=repository / "bare", check=True, env=alone)
+        for file in (repository / "bare").rglob("*.java"):
+            of_upstream = repository / sources.folder / file.relative_to(repository / "bare")
+            assert file.read_bytes() == of_upstream.read_bytes(), page.name
