@@ -41,7 +41,7 @@ from entrycache_conformance.judge import (
     match_without_tokens,
     run_reference,
 )
-from entrycache_faults.model import Fault, limit_calls
+from entrycache_faults.model import CallLimitExceeded, Fault, limit_calls
 from entrycache_protocol import errors, files
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
@@ -233,6 +233,15 @@ def _play_variation(subject: TestedSubject, case: Case) -> RunResult | None:
 
 def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
     """Return whether the reference with this fault answers as the subject did, to the end."""
+    return _differs(fault, observed) is False
+
+
+def _differs(fault: Fault, observed: ObservedFailure) -> bool | None:
+    """Return whether the reference with this fault answers otherwise than the subject did, or never ends.
+
+    Return None if the faulty reference raises an exception before that. A fault may break anything, so its exception
+    says nothing about a subject with the same defect.
+    """
     config, introspection = observed.case.config, observed.declaration.introspection
     declared_part, follow = observed.case.system.wire.declared_part, observed.case.system.model.follow
     try:
@@ -244,11 +253,13 @@ def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
             faulty, wanted = declared_part(done.outcome, introspection), declared_part(answer, introspection)
             wanted = adopt_uncompared(op, faulty, wanted, observed.declaration)
             if faulty != wanted and not match_without_tokens(faulty, wanted, observed.declaration):
-                return False
+                return True
             state = done.state
-    except Exception:  # a seeded fault may break anything; then it explains nothing
-        return False
-    return True
+    except CallLimitExceeded:
+        return True
+    except Exception:  # see above
+        return None
+    return False
 
 
 class JudgedStep(NamedTuple):
@@ -467,7 +478,7 @@ def note_detectable(declaration: Declaration, coverage: Coverage) -> None:
 
 
 def _is_detected(fault: Fault, case: Case, steps: Sequence[Any], declaration: Declaration) -> bool:
-    """Return whether a reference with this fault would have failed in a run."""
+    """Return whether a reference with this fault would have answered otherwise in a run, or would never have ended."""
     answers = [done.outcome for done in steps]
     first = Difference(max(0, len(answers) - 1), None, None)
-    return not _answers_match(fault, ObservedFailure(case, declaration, (), steps, answers, first))
+    return _differs(fault, ObservedFailure(case, declaration, (), steps, answers, first)) is True

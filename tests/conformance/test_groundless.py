@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Final
 import pytest
 
 from entrycache_conformance import generate
+from entrycache_conformance.explain import note_detectable
+from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.report import RunReport
 from entrycache_conformance.resolve import PythonSubject, open_in_process
@@ -16,9 +18,11 @@ from entrycache_conformance.run import Options, conform, conform_to_rules
 from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
+from entrycache_protocol.case import case_from_json
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.server import Refuse, Subject
 from entrycache_protocol.subject import TestedSubject
+from entrycache_reference.rules import Rule
 
 PROFILE: Final = Profile(60, 0, 0)
 LEVELS: Final = ("range", "queue", "manager", "reads", "cursors")
@@ -206,3 +210,16 @@ def test_no_case_has_an_operation_that_the_subject_does_not_offer(name: str, ove
         for _ in range(25):
             case = generate.make_case(source.randint, declaration, menu, None).case
             assert missing not in set(every_op(case.steps))
+
+
+@pytest.mark.parametrize(("others", "shown"), [(0, False), (1, True)])
+def test_an_exception_of_a_seeded_fault_shows_no_rule_broken(others: int, shown: bool) -> None:
+    """One fault of R-STATE-2 keeps a slot without its entry, and a pass fails; the other takes another entry's slot."""
+    inserts = [{"op": "insert", "cache": "a", "pos": [1, n], "size": 1} for n in range(1 + others)]
+    remove = {"op": "remove_range", "cache": "a", "first": [1, 0], "last": [1, 0], "last_inclusive": True}
+    steps = [*inserts, remove, {"op": "evict", "bytes": 1}]
+    case = case_from_json({"system": "pulsar-pip430", "steps": steps}, SYSTEMS)
+    coverage = Coverage()
+    coverage.played[Rule.STATE_2] = [(case, run_reference(case, Coverage()))]
+    note_detectable(reference_subject(case.system).declaration, coverage)
+    assert (Rule.STATE_2 in coverage.detectable) == shown

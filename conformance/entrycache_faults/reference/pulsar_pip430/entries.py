@@ -29,6 +29,16 @@ def drop_entries_leaving_slots(state: State, name: CacheName, positions: tuple[P
     return change.drop_entries(state, name, positions)._replace(queue=state.queue)
 
 
+@seeded_fault(Rule.STATE_2, "manager.drop_entries", other=True)
+def drop_entries_with_the_next_slot(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
+    """A removal by a call also takes the slot of the oldest entry that is left, which then is never evicted."""
+    after = change.drop_entries(state, name, positions)
+    oldest = next((at for at, slot in enumerate(after.queue) if slot is not None), None)
+    if not positions or oldest is None:
+        return after
+    return after._replace(queue=(*after.queue[:oldest], None, *after.queue[oldest + 1 :]))
+
+
 @seeded_fault(Rule.STATE_3, "manager.drop_entries")
 def drop_entries_rebuilding_the_queue(state: State, name: CacheName, positions: tuple[Position, ...]) -> State:
     """A removal rebuilds the queue cache by cache and loses the order of ages."""

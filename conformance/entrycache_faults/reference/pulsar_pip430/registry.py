@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from typing import Final
 
-from entrycache_faults.model import Fault, FaultRegistry, Place
+from entrycache_faults.model import CallLimitExceeded, Fault, FaultRegistry, Place
 from entrycache_reference.pulsar_pip430 import passes, state
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.decision import ANY, DECISION, Action, Facts, Line, build_lookup
@@ -32,7 +32,7 @@ REACHABLE: Final = tuple(
 """The facts that a pass can meet: a dead slot is neither touched nor expected nor spare."""
 
 
-class EndlessPass(AssertionError):
+class EndlessPass(CallLimitExceeded):
     """A seeded fault requeued one entry for ever."""
 
 
