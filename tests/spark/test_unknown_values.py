@@ -16,6 +16,8 @@ from entrycache_spark.folders import audit_folder
 from tests.support import ROOT
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import audit_by_checker
+from tests.support.traces.scenarios.scenario import at
+from tests.support.traces.script import Script
 
 BACKENDS: Final[dict[str, Callable[[Path], AuditResult]]] = {
     "local": lambda path: audit_folder(path, "local"),
@@ -176,3 +178,87 @@ def test_only_what_the_unknown_value_can_explain_is_withdrawn(tmp_path: Path, sy
     }
     assert wrong["seq"] in said["later"] and wrong["seq"] in said["other"]
     assert wrong["seq"] not in said["own"]
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+@pytest.mark.parametrize("make", [plant.wrong_order, plant.wrong_sum, plant.drifting_sum, plant.hit_after_removal])
+def test_rules_with_joins_or_groups_lose_no_violation_by_a_later_row(
+    tmp_path: Path, make: plant.Plant, backend: str
+) -> None:
+    rows = next(iter(plant.honest(tmp_path / "honest", 1_500, 4).values()))
+    expected = plant.seed_violation(make, rows, 4)
+    last = max(seq for _, seq in expected)
+    later = [row for row in rows if row["seq"] > last + 3]
+    columns = (("INSERT", "life"), ("EVICT", "life"), ("INSERT", "size_bytes"), ("HIT", "life"))
+    lacking = [(row, name) for op, name in columns for row in [row for row in later if row["op"] == op][-1:]]
+    assert lacking
+    for row, name in lacking:
+        path = plant.write(tmp_path / f"{row['op']}-{name}", without(rows, row, name), threads="one", clock="virtual")
+        violations = {(one.rule, one.seq) for one in BACKENDS[backend](path).violations}
+        judged = [own for own in expected if own[0] in {"R-EVICT-8", "R-STATE-1", "R-STATE-8"}]
+        assert [own for own in judged if own not in violations] == [], (row["op"], name)
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_a_hole_in_a_range_stands_if_a_row_of_another_cache_or_call_lacks_a_value(tmp_path: Path, backend: str) -> None:
+    def hole(lacking: str) -> list[int]:
+        script = Script("a")
+        for entry in range(3):
+            script.offer(at(entry))
+        script.offer(at(1, cache="b"))
+        script.call()
+        script.remove("RANGE", at(0), at(2))
+        script.call().remove("CLEAR", at(1))
+        script.call().remove("CLEAR", at(1, cache="b"))
+        rows = script.finish()
+        row = {
+            "another cache": next(row for row in rows if row["cache"] == "b"),
+            "a later call": [row for row in rows if row["cache"] == "a"][-1],
+            "its own": next(row for row in rows if row["op"] == "INSERT" and row["entry_id"] == 1),
+        }[lacking]
+        path = plant.write(tmp_path / lacking, without(rows, row, "life"), threads="one", clock="virtual")
+        return accused(path, backend, "R-INVALIDATE-1")
+
+    assert hole("another cache") and hole("a later call") and not hole("its own")
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_a_row_outside_its_pass_stands_if_an_entry_is_unknown(tmp_path: Path, backend: str) -> None:
+    """R-STATE-4 reads passes and their rows, not lives."""
+    rows = next(iter(plant.honest(tmp_path / "honest", 1_500, 4).values()))
+    wrong = [row for row in rows if row["op"] == "EVICT"][-1]
+    altered = [{**row, "pass_id": row["pass_id"] + 1} if row is wrong else row for row in rows]
+    read = next(row for row in altered if row["op"] == "READ_DONE")
+    path = plant.write(tmp_path / "trace", without(altered, read, "life"), threads="one", clock="virtual")
+    assert wrong["seq"] in accused(path, backend, "R-STATE-4")
+
+
+UNCOMPARED: Final = {
+    "pulsar-pip430": {"R-STATE-1", "R-STATE-2"},
+    "pulsar-legacy": {"L-STATE-1", "L-STATE-4"},
+    "pulsar-segmented": {"S-STATE-2"},
+    "kafka-streams": {"K-METRICS-1"},
+}
+"""For each system the rules that compare the totals of END. S-USAGE-1 compares those of METRICS too."""
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+@pytest.mark.parametrize("system", PRESETS)
+def test_no_rule_is_clean_if_the_totals_that_it_compares_are_missing(tmp_path: Path, system: str, backend: str) -> None:
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS[system]).values()))
+    for name, value in (("null", None), ("empty", "{}")):
+        altered = [{**row, "value": value} if row["op"] == "END" else row for row in rows]
+        result = BACKENDS[backend](plant.write(tmp_path / name, altered, system=system, clock="virtual", threads="one"))
+        undecided = {rule for rule, verdict in result.rules.items() if verdict is Verdict.INCONCLUSIVE}
+        assert undecided == UNCOMPARED[system]
+        assert all(any(rule in note and "value." in note for note in result.notes) for rule in undecided)
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_no_rule_about_counters_is_clean_without_them(tmp_path: Path, backend: str) -> None:
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS["kafka-streams"]).values()))
+    counters = [{**rows[-1], "op": "METRICS", "cache": cache, "value": "{}"} for cache in (None, rows[1]["cache"])]
+    altered = [*rows[:-1], *counters, rows[-1]]
+    altered = [{**row, "seq": at, "call_id": at} if at >= len(rows) - 1 else row for at, row in enumerate(altered)]
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, system="kafka-streams"))
+    assert result.rules["K-METRICS-2"] is result.rules["K-METRICS-3"] is Verdict.INCONCLUSIVE

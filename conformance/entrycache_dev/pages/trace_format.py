@@ -17,7 +17,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core.checkout import locate_spec_folder
 from entrycache_protocol.case import read_case
 from entrycache_protocol.files import scratch_folder, write_text
-from entrycache_spark.common.rule_files import LAST_SNAPSHOT, Need, RuleFile, all_rules
+from entrycache_spark.common.rule_files import LAST_SNAPSHOT, VALUE_PREFIX, Need, RuleFile, all_rules
 from entrycache_spark.common.system import AUDITED
 from entrycache_spark.common.unknown_values import ops_of
 from entrycache_trace import convert, files, schema
@@ -49,6 +49,7 @@ def _system_data(system: str) -> dict[str, object]:
         "example": example_rows(system),
         "settings": list(_setting_rows(all_rules(system))),
         "once": list(_once_rows(all_rules(system))),
+        "counters": list(_counter_rows(all_rules(system))),
         "needed_ops": list(_op_rows(system, form)),
         "snapshots": ", ".join(rule.id for rule in all_rules(system) if any(map(_is_about_snapshots, rule.needs))),
     }
@@ -80,9 +81,18 @@ def _is_about_snapshots(need: Need) -> bool:
 def _once_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str, str]]:
     """Yield each need of one event: its columns, its events, and the rules that are inconclusive without it."""
     once = dict.fromkeys(need for rule in rules for need in rule.needs if need.once)
-    for need in (need for need in once if not _is_about_snapshots(need)):
+    for need in (need for need in once if not need.clean):
         events = ", ".join(f"`{' '.join(part or '*' for part in event)}`" for event in need.events)
         yield " or ".join(need.names), events, ", ".join(rule.id for rule in rules if need in rule.needs)
+
+
+def _counter_rows(rules: Iterable[RuleFile]) -> Iterator[tuple[str, str, str]]:
+    """Yield each rule that is inconclusive without totals in `value`: the rule, the totals, and the ops of the rows."""
+    for rule in rules:
+        needs = [need for need in rule.needs if need.clean and not _is_about_snapshots(need)]
+        if needs:
+            ops = " or ".join(f"`{event[0]}`" for event in needs[0].events)
+            yield rule.id, _code_list(name.removeprefix(VALUE_PREFIX) for need in needs for name in need.names), ops
 
 
 def _op_rows(system: str, form: schema.TraceFormat) -> Iterator[tuple[str, str]]:

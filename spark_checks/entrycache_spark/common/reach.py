@@ -2,8 +2,9 @@
 
 A window relates a row to the rows of its partition. If every window of a rule partitions by the entry, rows of other
 entries cannot make a row violate it. If every window ends at its row, later rows cannot either. `reach_of` returns
-what holds for all windows that a rule's conditions use, by themselves or in a view; what it does not understand, such
-as a join or a group, reaches the whole broker.
+what holds for all windows that a rule's conditions use, by themselves or in a view. What it does not understand, such
+as a join or a group, reaches the whole broker, unless `_STATED` says more. `columns_read` returns the columns that
+these conditions and windows read.
 """
 
 from __future__ import annotations
@@ -34,28 +35,62 @@ class Reach(NamedTuple):
     Attributes:
         key: Columns in which these rows have the same value as the violating row. With `seq` it is the row alone.
         later: The number of rows behind the violating row that may be among them.
+        later_key: Further columns in which these later rows have the same value.
     """
 
     key: frozenset[str] = frozenset()
     later: int = ALL_LATER
+    later_key: frozenset[str] = frozenset()
 
     def __and__(self, other: Reach) -> Reach:
         """Return the reach of two windows together."""
-        return Reach(self.key & other.key, max(self.later, other.later))
+        return Reach(self.key & other.key, max(self.later, other.later), self.later_key & other.later_key)
 
 
-ROW_ALONE: Final = Reach(KEYS, 0)
+ROW_ALONE: Final = Reach(KEYS, 0, KEYS)
 WHOLE_BROKER: Final = Reach()
+
+_EARLIER_ROWS: Final = Reach(later=0, later_key=KEYS)
+
+_STATED: Final = {
+    # An older slot is skipped if its entry has not left by then. A later row cannot show that it had left.
+    "R-EVICT-8": _EARLIER_ROWS,
+    # The sums run from the first row. An entry leaves with the size of its INSERT, which stands before that.
+    "R-STATE-1": _EARLIER_ROWS,
+    "L-STATE-1": _EARLIER_ROWS,
+    # Each violation compares a row with earlier rows of its life, and a row without a life can be of any life there.
+    "R-STATE-8": Reach(POSITION | {"life"}, 0, KEYS),
+    # A call removes entries of one cache. Later rows matter only if they may belong to the call.
+    "survivors": Reach(frozenset({"cache"}), ALL_LATER, frozenset({"call_id"})),
+}
+"""The reach of windows and views with joins or groups, by their rule or name."""
 
 
 @cache
 def reach_of(rule_id: str, system: str) -> Reach:
     """Return the reach of a rule; of several conditions it is that of all together."""
-    rule = next(each for each in rule_files.all_rules(system) if each.id == rule_id)
-    reach = ROW_ALONE if rule.window is None else _Query(rule.window, system).reach(())
-    for condition in rule.conditions:
-        reach &= _Query(f"select * from over_{condition.view}", system).reach((condition.fails, condition.sure))
+    reach = ROW_ALONE
+    for name, query, conditions in _queries(rule_id, system):
+        reach &= _STATED.get(name) or query.reach(conditions)
     return reach
+
+
+@cache
+def columns_read(rule_id: str, system: str) -> frozenset[str]:
+    """Return the names of the columns that decide whether a row violates a rule."""
+    return frozenset(
+        name for _, query, conditions in _queries(rule_id, system) for name in query.columns_read(conditions)
+    )
+
+
+def _queries(rule_id: str, system: str) -> Iterator[tuple[str, _Query, tuple[str, ...]]]:
+    """Yield the window of a rule and the views of its conditions: a name, the query, and the conditions on its rows."""
+    rule = next(each for each in rule_files.all_rules(system) if each.id == rule_id)
+    if rule.window is not None:
+        yield rule.id, _Query(rule.window, system), ()
+    for condition in rule.conditions:
+        query = _Query(f"select * from over_{condition.view}", system)
+        yield condition.view, query, (condition.fails, condition.sure)
 
 
 class _Query:
@@ -72,13 +107,22 @@ class _Query:
         """Return the reach of these conditions on the query's rows; without conditions, of all that it selects."""
         if any(self._is_coarse(tree) for tree in self._trees):
             return WHOLE_BROKER
-        texts = [sqlglot.parse_one(text, read="spark") for text in conditions]
-        used = list(self._used([*texts, *self._row_filters()] if texts else self._trees))
-        windows = {id(window): window for part in used for window in part.find_all(exp.Window)}
+        windows = {id(window): window for part in self._deciding(conditions) for window in part.find_all(exp.Window)}
         reach = ROW_ALONE
         for window in windows.values():
             reach &= self._window_reach(window)
         return reach
+
+    def columns_read(self, conditions: Iterable[str]) -> Iterator[str]:
+        """Yield the names of the columns that decide these conditions; without conditions, all of the query."""
+        coarse = any(self._is_coarse(tree) for tree in self._trees)
+        for part in self._trees if coarse else self._deciding(conditions):
+            yield from (column.name for column in part.find_all(exp.Column))
+
+    def _deciding(self, conditions: Iterable[str]) -> list[Any]:
+        """Return these conditions and all that they use; without conditions, the whole query."""
+        texts = [sqlglot.parse_one(text, read="spark") for text in conditions]
+        return list(self._used([*texts, *self._row_filters()] if texts else self._trees))
 
     def _is_coarse(self, tree: Any) -> bool:
         """Return whether rows are combined in other ways than by windows."""
@@ -118,7 +162,7 @@ class _Query:
         if "life" in key or "own_life" in names:
             key |= POSITION
         followed = names <= _BETWEEN_GAPS and len(names) == len(parts)
-        return Reach(frozenset(key - {"seq"}), self._later(window, spec, followed))
+        return Reach(frozenset(key - {"seq"}), self._later(window, spec, followed), frozenset())
 
     def _is_a_column(self, name: str) -> bool:
         """Return whether a name is the column of the trace everywhere."""

@@ -233,8 +233,10 @@ def _uniform_columns(event: EventFormat) -> set[str]:
 
 
 def columns_of(rule_id: str, system: str) -> frozenset[str]:
-    """Return the counted columns that a rule reads, by itself or in a view."""
-    return words_read(rule_id, system) & frozenset(counted_columns(system))
+    """Return the counted columns that decide whether a row violates a rule."""
+    from entrycache_spark.common.reach import columns_read  # noqa: PLC0415 -- sqlglot is an extra
+
+    return columns_read(rule_id, system) & frozenset(counted_columns(system))
 
 
 def ops_of(rule_id: str, system: str) -> frozenset[str]:
@@ -314,6 +316,5 @@ def _reaches(place: Mapping[str, Any], within: Reach, violation: results.Violati
         return True
     if place["seq"] > violation.seq + within.later:
         return False
-    return all(
-        place.get(name) is None or accused.get(name) is None or place[name] == accused[name] for name in within.key
-    )
+    key = within.key | within.later_key if place["seq"] > violation.seq else within.key
+    return all(place.get(name) is None or accused.get(name) is None or place[name] == accused[name] for name in key)

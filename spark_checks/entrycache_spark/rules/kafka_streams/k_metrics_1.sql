@@ -7,6 +7,8 @@ op in ('PUT', 'EVICT', 'DELETE', 'REMOVE', 'END')
 
 -- needs
 size_bytes of PUT
+clean value.bytes of END
+clean value.entries of END
 
 -- over streamed
 whole and (

@@ -7,6 +7,12 @@
 -- checked
 op = 'METRICS' and cache is null
 
+-- needs
+clean value.puts of METRICS
+clean value.gets of METRICS
+clean value.evicts of METRICS
+clean value.flushes of METRICS
+
 -- over streamed
 op = 'METRICS' and cache is null and (
   counter(value, 'puts') < counter(metrics_before, 'puts') or counter(value, 'gets') < counter(metrics_before, 'gets')

@@ -6,6 +6,11 @@
 -- checked
 op = 'METRICS' and cache is not null
 
+-- needs
+clean value.overwrites of METRICS
+clean value.misses of METRICS
+clean value.hits of METRICS
+
 -- over streamed
 op = 'METRICS' and cache is not null and whole and call_id = seq and (
   counter(value, 'overwrites') <> own_overwrites

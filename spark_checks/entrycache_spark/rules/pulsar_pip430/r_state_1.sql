@@ -8,6 +8,7 @@ op in ('INSERT', 'EVICT', 'REMOVE')
 -- needs
 size_bytes of INSERT
 size_bytes of EVICT, REMOVE
+clean value.bytes of END
 
 -- window: a row is wrong if its bytes neither follow from the row before it nor equal the sum since the start. A row
 -- without a size is not compared

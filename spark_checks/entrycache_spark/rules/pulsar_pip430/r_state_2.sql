@@ -10,6 +10,8 @@ or op = 'END' or (op = 'PASS_END' and (tail_no is not null or head_no is not nul
 -- needs
 entry_id of INSERT
 clean life or value.entries=0 of SNAPSHOT END, END
+clean value.entries of END
+clean value.slots of END
 
 -- over carried: the position
 (cache <> first_cache and coalesce(cache <> cache_before, true))

@@ -8,6 +8,7 @@ op in ('EVICT', 'SNAPSHOT', 'END')
 -- needs
 entry_id of INSERT ADD
 clean life or value.entries=0 of SNAPSHOT END, END
+clean value.slots of END
 
 -- over ringed: position and place
 op in ('EVICT', 'SNAPSHOT') and whole and (

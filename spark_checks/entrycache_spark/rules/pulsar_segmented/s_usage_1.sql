@@ -7,6 +7,8 @@ op in ('INSERT', 'EVICT', 'METRICS', 'END')
 
 -- needs
 size_bytes of INSERT ADD
+clean value.bytes of METRICS, END
+clean value.entries of METRICS, END
 
 -- over ringed: the sum
 whole and before.at is not null and coalesce(bytes_after <> by_row, true) and bytes_after <> by_sum
