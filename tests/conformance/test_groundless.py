@@ -214,7 +214,7 @@ def test_no_case_has_an_operation_that_the_subject_does_not_offer(name: str, ove
 
 @pytest.mark.parametrize(("others", "shown"), [(0, False), (1, True)])
 def test_an_exception_of_a_seeded_fault_shows_no_rule_broken(others: int, shown: bool) -> None:
-    """One fault of R-STATE-2 keeps a slot without its entry, and a pass fails; the other takes another entry's slot."""
+    """A pass fails at the slot that one fault of R-STATE-2 leaves; the other fault takes the slot of a cached entry."""
     inserts = [{"op": "insert", "cache": "a", "pos": [1, n], "size": 1} for n in range(1 + others)]
     remove = {"op": "remove_range", "cache": "a", "first": [1, 0], "last": [1, 0], "last_inclusive": True}
     steps = [*inserts, remove, {"op": "evict", "bytes": 1}]
