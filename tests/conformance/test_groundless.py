@@ -212,8 +212,8 @@ def test_no_case_has_an_operation_that_the_subject_does_not_offer(name: str, ove
             assert missing not in set(every_op(case.steps))
 
 
-@pytest.mark.parametrize(("others", "shown"), [(0, False), (1, True)])
-def test_an_exception_of_a_seeded_fault_shows_no_rule_broken(others: int, shown: bool) -> None:
+@pytest.mark.parametrize(("others", "detectable"), [(0, False), (1, True)])
+def test_an_exception_of_a_seeded_fault_shows_no_rule_broken(others: int, detectable: bool) -> None:
     """A pass fails at the slot that one fault of R-STATE-2 leaves; the other fault takes the slot of a cached entry."""
     inserts = [{"op": "insert", "cache": "a", "pos": [1, n], "size": 1} for n in range(1 + others)]
     remove = {"op": "remove_range", "cache": "a", "first": [1, 0], "last": [1, 0], "last_inclusive": True}
@@ -222,4 +222,4 @@ def test_an_exception_of_a_seeded_fault_shows_no_rule_broken(others: int, shown:
     coverage = Coverage()
     coverage.played[Rule.STATE_2] = [(case, run_reference(case, Coverage()))]
     note_detectable(reference_subject(case.system).declaration, coverage)
-    assert (Rule.STATE_2 in coverage.detectable) == shown
+    assert (Rule.STATE_2 in coverage.detectable) == detectable
