@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -63,6 +64,10 @@ def test_every_test_of_the_first_tiers_has_upstream_s_form(suite: str) -> None:
         (("limiter-overtakes", "fix.path"), "expected one of ISSUE.md, LimiterOvertakesTest.java"),
         (("limiter-overtakes", "../README.md"), "has no file '../README.md'"),
         (("limiter-overtakes", "ISSUE.md", "--upstream-form"), "ISSUE.md is no Java test and no patch"),
+        (
+            ("kafka-empty-windows-wipe-task", "broker/EmptyWindowsBrokerTest.java", "--upstream-form"),
+            "a program that takes a running broker; print it without --upstream-form",
+        ),
         (("--upstream-form",), "expected NAME and the FILE"),
         (("limiter-overtakes", "--json"), "expected no NAME"),
     ],
@@ -72,6 +77,29 @@ def test_what_is_not_there_is_one_line_and_exit_2(arguments: tuple[str, ...], me
     assert result.exit_code == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def shelf() -> list[str]:
+    """Return the findings that a maintainer is to read first."""
+    first = (FINDINGS / "README.md").read_text("utf-8").partition("Read these twelve first")[2].partition("\n## ")[0]
+    return re.findall(r"^- \[.*?\]\(([\w-]+)/README\.md\)", first, re.MULTILINE)
+
+
+def test_the_twelve_that_are_read_first_name_the_files_to_attach() -> None:
+    assert len(set(shelf())) == 12
+    for name in shelf():
+        last = (FINDINGS / name / "ISSUE.md").read_text("utf-8").splitlines()[-1]
+        assert last.startswith("**Attached:** ")
+        attached = set(re.findall(r"`([\w.]+)`", last))
+        files = {path.name: path for path in (FINDINGS / name).rglob("*")}
+        assert attached <= files.keys()
+        assert ("fix.patch" in attached) is ("fix.patch" in files)
+        tests = [file for file in attached if file.endswith("Test.java")]
+        assert tests
+        for file in tests:
+            path = files[file].relative_to(FINDINGS / name).as_posix()
+            exit_code = run(name, path, "--upstream-form").exit_code
+            assert exit_code == (2 if "arguments[" in files[file].read_text("utf-8") else 0)
 
 
 def jar_of(folder: Path, lines: str) -> Path:

@@ -35,8 +35,10 @@ def upstream_form(text: str, is_junit: bool) -> str:
     """Return the text of a stand-alone Java test as a test of upstream's suite.
 
     Raises:
-        UsageError: the text has no class that is called after its test.
+        UsageError: the text has no class that is called after its test, or is a program that takes arguments.
     """
+    if "arguments[" in text:
+        raise UsageError("no test of a suite: a program that takes a running broker; print it without --upstream-form")
     of_names = ("String what, Object expected, Object got", "String message")
     expected = "assertEquals(expected, got, what)" if is_junit else "assertEquals(got, expected, what)"
     for name, parameters, body in (

@@ -37,7 +37,7 @@ import org.apache.kafka.streams.state.WindowStore;
  * Two instances of an application count records in windows, exactly once. As the second one starts, the first one commits
  * what it has, to give a task away. The broker stands still for some seconds just then, as in a long collection of garbage,
  * and the commit times out: the transaction is aborted. The task that the first instance keeps is made anew, and goes on
- * behind the records of the aborted transaction, which nobody reads again. Public clients only; the broker is stopped by
+ * after the records of the aborted transaction, which nobody reads again. Public clients only; the broker is stopped by
  * its process id.
  *
  * The broker: one, on this machine. Class path CP: org.apache.kafka:kafka-streams and its dependencies.
