@@ -154,6 +154,14 @@ def test_an_era_is_said_to_win_and_to_lose() -> None:
     assert "more hits in 1 (one +2." in back
 
 
+def test_the_capacity_does_not_limit_pulsar_s_caches_in_requests_of_other_people() -> None:
+    numbers = read_numbers(NUMBERS)
+    for name in ("cloudPhysicsIO", "twitter_cluster52"):
+        for policy in policies.ERA_DEFAULTS.values():
+            assert numbers.of(name, policy).hits == numbers.largest(name, policy).hits
+        assert numbers.of(name, "fifo").hits < numbers.largest(name, "fifo").hits
+
+
 def test_a_claim_is_confirmed_only_by_the_pair_that_it_names() -> None:
     numbers = read_numbers(NUMBERS)
     (topics, *_) = CLAIMS
