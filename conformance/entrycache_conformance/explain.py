@@ -36,13 +36,14 @@ from entrycache_conformance.judge import (
     adopt_uncompared,
     answer_case,
     follow_answers,
+    guided_step,
     judge,
     judge_case,
     match_without_tokens,
     run_reference,
 )
 from entrycache_faults.model import CallLimitExceeded, Fault, limit_calls
-from entrycache_protocol import errors, files
+from entrycache_protocol import codec, errors, files
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import (
@@ -116,7 +117,17 @@ def explain_difference(
     )
     others = sorted([fault.rule for fault in faults], key=lambda rule: rule in too_general)
     rules = [*(likely or specific), *others] or laws.broken or [_rule_of_step(observed)]
-    return tuple(dict.fromkeys(rules))
+    order = case.system.blame.order
+    return tuple(dict.fromkeys([order] if order is not None and _is_out_of_order(difference) else rules))
+
+
+def _is_out_of_order(difference: Difference) -> bool:
+    """Return whether a pass took another entry than a subject with this `order_slack` may take."""
+    expected, got = difference.expected, difference.got
+    if not isinstance(expected, codec.OrderedOutcome) or not isinstance(got, codec.OrderedOutcome):
+        return False
+    pairs = zip(expected.taken, got.taken, strict=False)
+    return next((wanted[:2] != taken[:2] for wanted, taken in pairs if wanted != taken), False)
 
 
 def _observe_failure(
@@ -172,7 +183,7 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
         return None
     steps = run_reference(case, Coverage())
     first = judge(case, steps, answer, declaration)
-    guided = [done for done, _ in follow_answers(case, steps, answer.outcomes)]
+    guided = [done for done, _ in follow_answers(case, steps, answer.outcomes, declaration)]
     return first and ObservedFailure(case, declaration, queries, guided, answer.outcomes, first)
 
 
@@ -242,17 +253,16 @@ def _differs(fault: Fault, observed: ObservedFailure) -> bool | None:
     Return None if the faulty reference raises an exception before that. A fault may break anything, so its exception
     says nothing about a subject with the same defect.
     """
-    config, introspection = observed.case.config, observed.declaration.introspection
-    declared_part, follow = observed.case.system.wire.declared_part, observed.case.system.model.follow
+    config, declaration = observed.case.config, observed.declaration
+    guided = guided_step(declaration, fault.model)
     try:
         state = fault.model.initial(config)
         for op, answer in zip(observed.case.steps, observed.answers, strict=True):
             with limit_calls(MAX_CALLS):
-                done = fault.model.step(state, op, config)
-            done = (follow and follow(state, op, config, done, answer)) or done
-            faulty, wanted = declared_part(done.outcome, introspection), declared_part(answer, introspection)
-            wanted = adopt_uncompared(op, faulty, wanted, observed.declaration)
-            if faulty != wanted and not match_without_tokens(faulty, wanted, observed.declaration):
+                done = guided(state, op, config, answer) if guided else fault.model.step(state, op, config)
+            faulty, wanted = declaration.compared_part(done.outcome), declaration.compared_part(answer)
+            wanted = adopt_uncompared(op, faulty, wanted, declaration)
+            if faulty != wanted and not match_without_tokens(faulty, wanted, declaration):
                 return True
             state = done.state
     except CallLimitExceeded:
@@ -277,6 +287,10 @@ def _judge_step(observed: ObservedFailure) -> JudgedStep:
     laws, blame, config = observed.case.system.laws, observed.case.system.blame, observed.case.config
     op, done = observed.case.steps[observed.at], observed.steps[observed.at]
     answer = observed.answers[observed.at] if observed.difference.at == observed.at else done.outcome
+    if isinstance(answer, codec.OrderedOutcome):
+        answer = answer.outcome
+    if isinstance(done.outcome, codec.OrderedOutcome):
+        done = done._replace(outcome=done.outcome.outcome)
     applied: dict[Rule, int] = {}
     try:
         pre, right, own = blame.own_step(observed.pre, done, op, answer, observed.query_answers, observed.declaration)

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.case import MAX_STEPS, Case
+from entrycache_protocol.codec import MalformedValue, OrderedOutcome
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError
 from entrycache_protocol.subject import (
@@ -29,7 +31,7 @@ from entrycache_protocol.subject import (
     SkippedRun,
     TestedSubject,
 )
-from entrycache_protocol.system import AnySystem
+from entrycache_protocol.system import AnyModel, AnySystem, OrderedStep
 from entrycache_reference.rules import Rule
 
 Definition = Callable[[Any, Any, Any, Any], tuple[Rule, ...]]
@@ -206,14 +208,36 @@ def run_reference(case: Case, coverage: Coverage) -> list[Any]:
     return steps
 
 
-def follow_answers(case: Case, steps: Sequence[Any], answers: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+def guided_step(declaration: Declaration, model: AnyModel | None = None) -> OrderedStep | None:
+    """Return the steps of the reference, or of another model of it, that a subject's answers guide.
+
+    None: no answer of this subject guides the reference.
+    """
+    own: Any = declaration.system.model
+    base = own if model is None else model
+    if declaration.order_slack and own.ordered is not None:
+        step: OrderedStep = own.ordered(base, declaration.order_slack)
+        return step
+    if own.follow is None:
+        return None
+
+    def follow(state: Any, op: Any, config: Any, got: Any) -> Any:
+        done = base.step(state, op, config)
+        return own.follow(state, op, config, done, got) or done
+
+    return follow
+
+
+def follow_answers(
+    case: Case, steps: Sequence[Any], answers: Sequence[Any], declaration: Declaration
+) -> Iterator[tuple[Any, Any]]:
     """Yield each step of the reference with the subject's answer.
 
     An answer that the promise allows beside the reference's own guides the reference: its next steps go on from there.
     """
     model, config = case.system.model, case.config
-    if model.follow is None:
-        yield from zip(steps, answers, strict=True)
+    if model.follow is None or declaration.order_slack:
+        yield from _follow_all(case, steps, answers, declaration)
         return
     state, is_guided = model.initial(config), False
     for op, own, got in zip(case.steps, steps, answers, strict=True):
@@ -225,10 +249,59 @@ def follow_answers(case: Case, steps: Sequence[Any], answers: Sequence[Any]) -> 
         state = done.state
 
 
-def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declaration) -> Difference | None:
+def _follow_all(
+    case: Case, steps: Sequence[Any], answers: Sequence[Any], declaration: Declaration
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the steps that every answer guides, or the reference's own if none does."""
+    step = guided_step(declaration)
+    if step is None:
+        yield from zip(steps, answers, strict=True)
+        return
+    state = case.system.model.initial(case.config)
+    for op, got in zip(case.steps, answers, strict=True):
+        done = step(state, op, case.config, got)
+        yield done, got
+        state = done.state
+
+
+class FilePath(NamedTuple):
+    """The steps of the reference through a case, guided by the outcomes in its file.
+
+    `allowed` holds the other answers that the promise allows, by the number of the step.
+    """
+
+    steps: list[Any]
+    allowed: dict[int, list[dict[str, Any]]]
+
+
+def follow_file(case: Case) -> FilePath:
+    """Return the reference's steps as the outcomes in the file of a case guide them, with the other allowed answers."""
+    model, config, reader = case.system.model, case.config, Declaration(case.system, frozenset(case.system.ops))
+    reader = replace(reader, introspection=case.system.wire.introspection)
+    path = FilePath([], {})
+    state = model.initial(config)
+    for index, op in enumerate(case.steps):
+        done = model.step(state, op, config)
+        answers = model.allowed(state, op, config, done)
+        if answers and model.follow is not None and index < len(case.outcomes):
+            with suppress(MalformedValue):
+                got = case.system.wire.read_outcome(op, case.outcomes[index], reader)
+                done = model.follow(state, op, config, done, got) or done
+        others = [answer for answer in answers if answer != case.system.wire.write_outcome(done.outcome)]
+        if others:
+            path.allowed[index] = others
+        path.steps.append(done)
+        state = done.state
+    return path
+
+
+def judge(
+    case: Case, steps: Sequence[Any], answer: Answer, declaration: Declaration, are_guided: bool = False
+) -> Difference | None:
     """Return the first difference between an answer and the reference's steps, or None.
 
-    A positive `leaked` is a difference at the last step. A skipped run has no difference.
+    A positive `leaked` is a difference at the last step. A skipped run has no difference. `are_guided`: the answer has
+    guided these steps already.
     """
     if isinstance(answer, SkippedRun):
         return None
@@ -236,16 +309,19 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
         index = answer.step if answer.step is not None else max(0, len(steps) - 1)
         expected = steps[index].outcome if steps else None
         return Difference(index, expected, None, answer)
-    introspection = declaration.introspection
-    declared_part = case.system.wire.declared_part
     path: list[Any] = []
-    for index, (done, got) in enumerate(follow_answers(case, steps, answer.outcomes)):
+    pairs = (
+        zip(steps, answer.outcomes, strict=True)
+        if are_guided
+        else follow_answers(case, steps, answer.outcomes, declaration)
+    )
+    for index, (done, got) in enumerate(pairs):
         expected = done.outcome
         path.append(done)
         if got == expected:
             continue
-        expected = declared_part(expected, introspection)
-        got = adopt_uncompared(case.steps[index], expected, declared_part(got, introspection), declaration)
+        expected = declaration.compared_part(expected)
+        got = adopt_uncompared(case.steps[index], expected, declaration.compared_part(got), declaration)
         if got != expected and not match_without_tokens(expected, got, declaration):
             guided = any(done is not own for done, own in zip(path, steps, strict=False))
             return Difference(index, expected, got, guided=tuple(path) if guided else ())
@@ -259,6 +335,8 @@ def judge(case: Case, steps: Sequence[Any], answer: Answer, declaration: Declara
 def adopt_uncompared(op: Any, expected: Any, got: Any, declaration: Declaration) -> Any:
     """Return an outcome with the expected value of each key that is not compared. An error is always compared."""
     names = declaration.uncompared.get(type(op).name, frozenset())
+    if names and isinstance(expected, OrderedOutcome) and isinstance(got, OrderedOutcome):
+        return replace(got, outcome=adopt_uncompared(op, expected.outcome, got.outcome, declaration))
     if not names or type(expected) is not type(got):
         return got
     if isinstance(got, dict):
@@ -278,6 +356,8 @@ def match_without_tokens(expected: Any, got: Any, declaration: Declaration) -> b
     returns entries without tokens leaves them open: an entry that was inserted without a token was given none.
     An outcome that returns no entry has no tokens.
     """
+    if isinstance(expected, OrderedOutcome) and isinstance(got, OrderedOutcome) and expected.taken == got.taken:
+        return match_without_tokens(expected.outcome, got.outcome, declaration)
     if type(expected) is not type(got) or not hasattr(expected, "tokens"):
         return False
     if declaration.payload and expected.tokens:

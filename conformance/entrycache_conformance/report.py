@@ -365,6 +365,9 @@ def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport])
                 finding = declaration.findings.get(what)
                 reason = "the subject declares it" if finding is None else f"it waives the finding {finding}"
                 yield Exemption(kind, f"{what} = {getattr(value, 'value', value)}", reason)
+    if declaration.order_slack:
+        what = f"order_slack = {declaration.order_slack}"
+        yield Exemption("limit", what, "a pass may leave so many live entries before the one that it takes")
     for name, value in sorted(declaration.fixed.items()):
         yield Exemption("fixed setting", f"{name} = {value}", "the subject has no other value of it")
     for op, words in sorted(declaration.arguments.items()):

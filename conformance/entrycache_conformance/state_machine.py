@@ -27,7 +27,7 @@ from hypothesis import stateful
 
 from entrycache_conformance import resolve, strategies
 from entrycache_conformance.check import FailureText
-from entrycache_conformance.judge import Coverage, LawBroken, check_laws, judge
+from entrycache_conformance.judge import Coverage, LawBroken, check_laws, guided_step, judge
 from entrycache_conformance.levels import select_levels
 from entrycache_protocol import codec, errors, wire
 from entrycache_protocol.case import Case, config_to_json
@@ -237,6 +237,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         self._broken_law: LawBroken | None = None
         self._failing: FailingCase | None = None
         self._limits = StepLimits(self.setup.subject.declaration)
+        self._guided = guided_step(self.setup.subject.declaration)
 
     @property
     def case(self) -> Case:
@@ -433,11 +434,9 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         if isinstance(answer, SkippedRun):
             del self._ops[-1], self._steps[-1], self._unchecked[-1]
             return None
-        follow = system.model.follow
-        if follow is not None and isinstance(answer, RunResult):
-            done = follow(self._state, op, self._config, done, answer.outcomes[0]) or done
-            self._steps[-1] = done
-        difference = judge(Case(system, self._config, (op,)), [done], answer, declaration)
+        if self._guided is not None and isinstance(answer, RunResult):
+            done = self._steps[-1] = self._guided(self._state, op, self._config, answer.outcomes[0])
+        difference = judge(Case(system, self._config, (op,)), [done], answer, declaration, are_guided=True)
         if difference is not None:
             self._fail(difference._replace(at=len(self._ops) - 1))
         self._compared[0] += 1

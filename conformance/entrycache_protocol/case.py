@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from entrycache_protocol import codec
 from entrycache_protocol.codec import MalformedValue, decode_object, decode_op, encode, encode_op, field_codecs
 from entrycache_protocol.errors import UsageError, describe_value, shorten
 from entrycache_protocol.files import read_json, write_text
@@ -79,6 +80,8 @@ def config_to_json(system: AnySystem, config: Any, keys: frozenset[str] | None =
 
 def encode_outcome(outcome: Any) -> dict[str, Any]:
     """Return the JSON object of an outcome; an optional field, such as the payload of a hit, is left out if None."""
+    if isinstance(outcome, codec.OrderedOutcome):
+        return {**encode_outcome(outcome.outcome), "seen": encode(outcome.taken)}
     value = {name: _plain(getattr(outcome, name)) for name in type(outcome).__slots__}
     for name in optional_fields(type(outcome)):
         if value[name] is None:
@@ -119,11 +122,16 @@ def case_to_json(case: Case) -> dict[str, Any]:
     for name in ("outcomes", "got", "rules"):
         if getattr(case, name):
             value[name] = list(getattr(case, name))
-    if case.outcomes and case.system.model.is_guided(case.steps):
+    if case.outcomes and is_guided(case):
         value["guided"] = True
     if case.note:
         value["note"] = case.note
     return value
+
+
+def is_guided(case: Case) -> bool:
+    """Return whether a case has outcomes beside which others may be right too."""
+    return case.system.model.is_guided(case.steps) or any("seen" in one for one in (*case.outcomes, *case.got))
 
 
 def _run_to_json(run: Case) -> dict[str, Any]:

@@ -210,6 +210,38 @@ def field_codecs(kind: type[Any]) -> tuple[FieldCodec, ...]:
     return _FIELDS[kind]
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class OrderedOutcome:
+    """An outcome of a subject with `order_slack`, with what the passes of the step did, in the subject's order.
+
+    `taken`, in JSON `seen`, holds one triple for each entry that a pass took: its cache, its position, and "removed" or
+    "requeued".
+    """
+
+    outcome: Any
+    taken: tuple[tuple[str, Position, str], ...]
+
+
+PASS_WORDS: Final = ("removed", "requeued")
+"""The words about an entry that a pass took."""
+
+
+def read_seen(value: Any) -> tuple[tuple[str, Position, str], ...]:
+    """Read the `seen` of an outcome.
+
+    Raises:
+        MalformedValue: it is no array of such triples.
+    """
+    try:
+        taken: tuple[tuple[str, Position, str], ...] = _sequence(_fixed((_text, _position(None), _text)))(value)
+    except MalformedValue as error:
+        raise MalformedValue(f"seen: {error}") from None
+    word = next((word for _, _, word in taken if word not in PASS_WORDS), None)
+    if word is not None:
+        raise MalformedValue(f"seen: expected one of {', '.join(PASS_WORDS)}, got {word!r}")
+    return taken
+
+
 _MISSING: Final = object()
 
 

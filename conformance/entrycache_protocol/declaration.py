@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from entrycache_protocol import errors, schema
+from entrycache_protocol import codec, errors, schema
 from entrycache_protocol.codec import MalformedValue, decode_object, encode_op, field_codecs, json_name
 from entrycache_protocol.system import MAX_SIZE_BYTES, AnySystem, Systems, read_limits
 from entrycache_reference.rules import SYSTEM_NAMES
@@ -32,7 +32,8 @@ class Declaration:
     there are none. `findings` names the finding that a limit or a variant stands for: {"limits.tail_ties": "..."}.
     `arguments` says of an argument of an operation that it is `always` or `never` given: {"usage": {"cache":
     "always"}}. `uncompared` names the keys of an operation's answer that the subject need not give. `sizes` are sizes
-    of entries at which it behaves in a special way.
+    of entries at which it behaves in a special way. `order_slack` is the number of live entries that a pass may leave
+    before the entry that it takes.
     """
 
     system: AnySystem
@@ -49,6 +50,7 @@ class Declaration:
     arguments: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     uncompared: Mapping[str, frozenset[str]] = field(default_factory=dict)
     sizes: tuple[int, ...] = ()
+    order_slack: int = 0
 
     def __post_init__(self) -> None:
         if self.limits is None:
@@ -107,6 +109,10 @@ class Declaration:
         Raises:
             MalformedValue: the value does not have the shape of an outcome of this operation.
         """
+        if self.order_slack and type(value) is dict and "seen" in value:
+            outcome = self.read_outcome(op, {name: part for name, part in value.items() if name != "seen"})
+            taken = codec.read_seen(value["seen"])
+            return codec.OrderedOutcome(outcome, taken) if taken else outcome
         read = self.system.wire.read_outcome
         names = self.uncompared.get(type(op).name)
         if not names or type(value) is not dict or "error" in value:
@@ -118,6 +124,13 @@ class Declaration:
             except MalformedValue:
                 continue
         return read(op, {**blanks[-1], **value}, self)
+
+    def compared_part(self, outcome: Any) -> Any:
+        """Return the part of an outcome that is compared; with `order_slack` a queue is compared as a set."""
+        if isinstance(outcome, codec.OrderedOutcome):
+            return codec.OrderedOutcome(self.compared_part(outcome.outcome), outcome.taken)
+        declared = self.system.wire.declared_part(outcome, self.introspection)
+        return self.system.model.unordered(declared) if self.order_slack else declared
 
     def uncompared_ops(self) -> frozenset[str]:
         """Return the operations of whose answers nothing is compared but errors."""
@@ -337,7 +350,7 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
 
     Raises:
         BrokenSubject: a key has the wrong type, or names something that the protocol does not have.
-        UsageError: see `choose_system`, and for an order slack above 0.
+        UsageError: see `choose_system`, and for an order slack that the system does not have.
     """
     name = choose_system(answer, wanted, systems)
     system = systems[name]
@@ -363,10 +376,10 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
     except MalformedValue as error:
         raise _broken(f"variants: {error}") from None
     slack = _typed(offer.get("order_slack", 0), int, "order_slack")
-    if slack > 0:
-        raise errors.UsageError("order_slack is not judged yet")
     if slack < 0:
         raise _broken(f"order_slack is {slack}, expected 0 or more")
+    if slack > 0 and system.model.ordered is None:
+        raise errors.UsageError(f"order_slack is {slack}, and passes of {name} have one order; expected 0")
     limits = read_limits(system.wire.limits, _typed(offer.get("limits", {}), dict, "limits"))
     declaration = Declaration(
         system,
@@ -383,6 +396,7 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
         _read_arguments(system, _typed(offer.get("arguments", {}), dict, "arguments"), limits.arguments),
         {**_read_uncompared(system, _typed(offer.get("uncompared", {}), dict, "uncompared")), **limits.uncompared},
         _read_sizes(offer.get("sizes", [])),
+        slack,
     )
     declaration.base_config()
     return declaration

@@ -287,6 +287,8 @@ class Subject:
     """The keys of answers that methods need not return: {"expire": ["entries", "bytes"]}."""
     sizes: ClassVar[Sequence[int]] = ()
     """Sizes of entries at which the implementation behaves in a special way."""
+    order_slack: ClassVar[int] = 0
+    """The number of live entries that a pass may leave before the entry that it takes; above 0 answers have `seen`."""
     version: ClassVar[str] = ""
     """The version that reports show."""
     operations: ClassVar[tuple[str, ...]] = ()
@@ -356,7 +358,7 @@ def _build_offer(subject: type[Subject]) -> dict[str, Any]:
         "leaks": subject.leaks,
         "limits": subject.limits,
         "findings": subject.findings,
-        **{key: part for key in ("arguments", "uncompared", "sizes") if (part := getattr(subject, key))},
+        **{key: part for key in ("arguments", "uncompared", "sizes", "order_slack") if (part := getattr(subject, key))},
     }
 
 

@@ -197,6 +197,8 @@ class Blame(NamedTuple):
     """The rules whose laws almost any difference breaks."""
     leak: Rule
     """The rule that a leaked reference breaks."""
+    order: Rule | None = None
+    """The rule that a pass breaks if it takes an entry too early, for a subject with `order_slack`."""
 
 
 class AbsentRelease(NamedTuple):
@@ -282,6 +284,12 @@ class AnyModel(Protocol):
         """The function from a state, an operation and the configuration to a step: state, outcome and rows."""
 
 
+OrderedStep = Callable[[Any, Any, Any, Any], Any]
+"""A step that follows a subject's order: from a state, an operation, the configuration and the subject's answer.
+
+Without an answer its passes take the oldest entry first."""
+
+
 class Model(NamedTuple, Generic[C, S, O]):
     """The reference of a system; `step` returns a step with the state, the outcome and the rows."""
 
@@ -296,6 +304,16 @@ class Model(NamedTuple, Generic[C, S, O]):
     The result is None if the promise allows only the reference's answer, or forbids the subject's."""
     guiding: frozenset[str] = frozenset()
     """The names of the operations from which on answers may guide the reference."""
+    allowed: Callable[[S, O, C, Any], Sequence[dict[str, Any]]] = lambda state, op, config, own: ()
+    """The answers that the promise allows to a step, as JSON objects; none if it allows the reference's own alone.
+
+    A key that may have any value is left out. The arguments are those of `follow`, without the subject's answer."""
+    ordered: Callable[[Any, int], OrderedStep] | None = None
+    """The steps of a model whose passes take entries in the order that a subject tells.
+
+    The arguments are this model, or one with a seeded fault, and the `order_slack` of the subject."""
+    unordered: Callable[[Any], Any] = lambda outcome: outcome
+    """The function that drops the order of a removal queue from an outcome."""
 
     def is_guided(self, steps: Sequence[Any]) -> bool:
         """Return whether answers to these operations may guide the reference."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from entrycache_cli.commands.replay import TEST_TEMPLATES
+from entrycache_conformance.systems import SYSTEMS
 from tests.support import ROOT
 from tests.support.command import run
 
@@ -185,6 +186,63 @@ def test_tokens_that_the_case_does_not_give_are_not_compared(
         command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
         done = said_of(language, file, command, tmp_path, capsys)
         assert (done.returncode == 0) == passes, done.stdout + done.stderr
+
+
+GUIDED = {
+    "system": "kafka-streams",
+    "config": {},
+    "steps": [
+        {"op": "store_put", "store": "s", "key": "x", "value": "1"},
+        {"op": "view_open", "view": "v", "store": "s"},
+        {"op": "store_put", "store": "s", "key": "x", "value": "9"},
+        {"op": "view_next", "view": "v"},
+        {"op": "store_get", "store": "s", "key": "x"},
+    ],
+}
+"""A case whose view may show x with 1 or with 9; in its file it shows 1."""
+
+VIEWS_SERVED = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"kafka-streams": {"ops": OPS}}}), flush=True)
+    else:
+        print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("language", params())
+def test_a_step_with_several_right_answers_takes_each_of_them(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An answer that the file does not have ends the test, because those behind it may depend on it."""
+    file, subject = tmp_path / "case.json", tmp_path / "subject.py"
+    first, read = {"entry": ["x", "1"]}, {"value": "9"}
+    file.write_text(json.dumps({**GUIDED, "outcomes": [{}, {}, {}, first, read]}), "utf-8")
+    ends = {
+        "1": ([first, read], True),
+        "9": ([{"entry": ["x", "9"]}, read], True),
+        "7": ([{"entry": ["x", "7"]}, read], False),
+        "none": ([{"entry": None}, read], False),
+        "the next step": ([first, {"value": "1"}], False),
+    }
+    for name, (answers, passes) in ends.items():
+        text = VIEWS_SERVED.replace("OPS", repr(["store_put", "view_open", "view_next", "store_get"]))
+        subject.write_text(text.replace("OUTCOMES", repr([{}, {}, {}, *answers])), "utf-8")
+        done = said_of(language, file, f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}", tmp_path, capsys)
+        assert (done.returncode == 0) == passes, name + done.stdout + done.stderr
+
+
+def test_a_subject_with_order_slack_has_no_such_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    subject = tmp_path / "slack.py"
+    offer = {"ops": sorted(SYSTEMS["pulsar-pip430"].ops), "order_slack": 1}
+    started = json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}})
+    subject.write_text(f"import sys\nfor line in sys.stdin:\n    print({started!r}, flush=True)\n", "utf-8")
+    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+    code, _, err = run(capsys, "replay", str(EVICT), "--as", "pytest", "--command", command)
+    assert code == 2
+    assert "has order_slack, and a test that stands alone cannot follow its order" in err
 
 
 EVICT = ROOT / "spec" / "examples" / "R-EVICT-3.json"

@@ -43,6 +43,20 @@ def _finding(path: Path) -> dict[str, Any]:
 SHOWN_RULES: Final = {
     name: _case(*case) for name, case in CASES.items() if all(step["op"] != "share" for step, _ in case[1])
 }
+GUIDED: Final = "a view that is written while it is open"
+SHOWN_RULES[GUIDED] = {
+    "system": "kafka-streams",
+    "config": {},
+    "steps": [
+        {"op": "store_put", "store": "s", "key": "x", "value": "1"},
+        {"op": "view_open", "view": "v", "store": "s"},
+        {"op": "store_put", "store": "s", "key": "x", "value": "9"},
+        {"op": "view_next", "view": "v"},
+    ],
+    "outcomes": [{}, {}, {}, {"entry": ["x", "neither"]}],
+    "allowed": {3: [{"entry": ["x", "1"]}, {"entry": ["x", "9"]}]},
+}
+"""A release answers one of the two answers beside the one of the file."""
 FAILING: Final = {path.parent.name: _finding(path) for path in FINDINGS if path.parent.name != NEVER_ENDS}
 TEXTS: Final = {
     f"Case{number}": render_java_test(case).replace(CLASS_NAME, f"Case{number}")
@@ -85,7 +99,8 @@ def test_every_op_is_shown() -> None:
 
 @pytest.mark.parametrize("name", SHOWN_RULES)
 def test_a_release_passes_what_it_conforms_to(name: str, results: OnRelease) -> None:
-    assert results.of(name) == Ended(0, "conforms\n")
+    several = "conforms up to step 3, which has several right answers\n"
+    assert results.of(name) == Ended(0, several if name == GUIDED else "conforms\n")
 
 
 @pytest.mark.parametrize("name", FAILING)

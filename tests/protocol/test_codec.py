@@ -18,10 +18,13 @@ from entrycache_conformance.systems.pulsar_pip430.system import ANSWERS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_faults.model import CASES_FOLDER, load_catalogue
 from entrycache_protocol.case import Case, case_from_json, case_to_json, encode_outcome, format_case, read_case
-from entrycache_protocol.codec import MalformedValue, decode_op, encode_op
+from entrycache_protocol.codec import MalformedValue, OrderedOutcome, decode_op, encode_op
 from entrycache_protocol.declaration import read_declaration
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_protocol.schema import case_schema
+from entrycache_reference.pulsar_pip430.ops import Evict
+from entrycache_reference.pulsar_pip430.outcomes import Removed
+from entrycache_reference.vocabulary import Position
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
@@ -144,7 +147,26 @@ def test_a_false_declaration_makes_a_broken_subject(offer: Any) -> None:
         read_declaration({"version": 1, "systems": {"pulsar-pip430": offer}}, SYSTEMS)
 
 
-def test_order_slack_is_not_judged_yet() -> None:
-    answer = {"version": 1, "systems": {"pulsar-pip430": {"ops": ["insert"], "order_slack": 2}}}
-    with pytest.raises(UsageError, match="order_slack is not judged yet"):
+def test_only_a_removal_queue_has_order_slack() -> None:
+    answer: dict[str, Any] = {"version": 1, "systems": {"pulsar-pip430": {"ops": ["insert"], "order_slack": 2}}}
+    assert read_declaration(answer, SYSTEMS).order_slack == 2
+    answer["systems"] = {"kafka-streams": {"ops": ["put"], "order_slack": 2}}
+    with pytest.raises(UsageError, match="order_slack is 2, and passes of kafka-streams have one order; expected 0"):
         read_declaration(answer, SYSTEMS)
+
+
+def test_an_outcome_has_what_passes_did_under_order_slack_alone() -> None:
+    offer: dict[str, Any] = {"ops": ["evict"], "order_slack": 1}
+    answer = {"version": 1, "systems": {"pulsar-pip430": offer}}
+    evict, value = Evict(5), {"entries": 1, "bytes": 5, "seen": [["a", [1, 0], "removed"]]}
+    slack = read_declaration(answer, SYSTEMS)
+    read = slack.read_outcome(evict, value)
+    assert read == OrderedOutcome(Removed(1, 5), (("a", Position(1, 0), "removed"),))
+    assert slack.system.wire.write_outcome(read) == value
+    assert slack.read_outcome(evict, {**value, "seen": []}) == Removed(1, 5)
+    for wrong in ([["a", [1, 0], "gone"]], [["a", [1, 0]]], [["a", 1, "removed"]], {}):
+        with pytest.raises(MalformedValue, match="seen: "):
+            slack.read_outcome(evict, {**value, "seen": wrong})
+    offer["order_slack"] = 0
+    with pytest.raises(MalformedValue, match="unknown key 'seen'"):
+        read_declaration(answer, SYSTEMS).read_outcome(evict, value)

@@ -31,7 +31,8 @@ TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "
 def render_test(case: Mapping[str, Any], language: str, argv: Sequence[str]) -> str:
     """Return a test that checks every outcome of a case and compares what `judge` compares.
 
-    `case` holds the outcomes of the reference. `argv` starts the subject.
+    `case` holds the outcomes of the reference, and under `allowed` further answers by the number of their step: such
+    an answer ends the test, because those behind it depend on it. `argv` starts the subject.
 
     Foreign text stands in comments, or as ASCII JSON inside a string. Each of these languages reads a quote and a
     backslash as JSON writes them, and nothing else is escaped there.
@@ -53,6 +54,7 @@ def render_test(case: Mapping[str, Any], language: str, argv: Sequence[str]) -> 
         config=_json_literal(case["config"]),
         steps=[_json_literal(step) for step in case["steps"]],
         outcomes=[_json_literal(outcome) for outcome in case["outcomes"]],
+        allowed={index: _json_literal(answers) for index, answers in case.get("allowed", {}).items()},
     )
 
 
@@ -144,8 +146,9 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
         raise errors.UsageError(f"{file}: the case depends on earlier runs; a test that stands alone plays one run")
     if not case.steps:
         raise errors.UsageError(f"{file}: {replay.NO_STEPS}, so a test of it checks nothing")
-    outcomes = [case.system.wire.write_outcome(done.outcome) for done in judge.run_reference(case, judge.Coverage())]
-    value = {**case_to_json(case), "outcomes": outcomes}
+    path = judge.follow_file(case)
+    outcomes = [case.system.wire.write_outcome(done.outcome) for done in path.steps]
+    value = {**case_to_json(case), "outcomes": outcomes, "allowed": path.allowed}
     if language == "java":
         _require_java_subject(choice, case)
         try:
@@ -156,6 +159,9 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
     choice = choice._replace(system=choice.system or case.system.name)
     try:
         require_supported(case, tested)
+        if tested.declaration.order_slack:
+            slack = f"{tested.name} has order_slack, and a test that stands alone cannot follow its order"
+            raise errors.UsageError(f"{file}: {slack}; use `entrycache replay` without --as")
     finally:
         tested.close()
     return render_test(value, language, _start_command(choice))

@@ -135,7 +135,8 @@ STEPS_A_METHOD: Final = 20
 def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) -> str:
     """Return the text of the file ``EntryCacheCaseTest.java``.
 
-    ``case`` is the JSON object with the reference's ``outcomes``, and the test checks every one of them. The step
+    ``case`` is the JSON object with the reference's ``outcomes``, and the test checks every one of them. It ends at an
+    answer that stands under ``allowed`` for its step, because the answers behind depend on it. The step
     ``mismatch_step``, at which a subject answered differently, gets a comment.
     """
     steps: Sequence[Mapping[str, Any]] = case["steps"]
@@ -153,6 +154,7 @@ def render_java_test(case: Mapping[str, Any], mismatch_step: int | None = None) 
             "text": java_text.to_string(json.dumps(step).replace('"', "")),
             "call": java.call(step),
             "expected": java_text.to_literal(java_text.without_messages(outcome)),
+            "allowed": [java_text.to_literal(other) for other in case.get("allowed", {}).get(index, ())],
             "mismatch": index == mismatch_step,
         }
         for index, (step, outcome) in enumerate(zip(steps, outcomes, strict=True))

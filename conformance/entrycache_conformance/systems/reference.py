@@ -13,7 +13,7 @@ from typing import Any, Final
 from entrycache_faults.model import Fault
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import InProcessSubject, OpenInstance
-from entrycache_protocol.system import AnyModel, AnySystem, Instance, LocalSubject
+from entrycache_protocol.system import AnyModel, AnySystem, Instance, LocalSubject, OrderedStep
 
 REFERENCE_NAME: Final = "reference"
 """The name of the reference as a subject."""
@@ -22,15 +22,18 @@ MAX_CLIENTS: Final = 8
 """The largest number of clients of a history that our own caches take."""
 
 
-def open_reference(model: AnyModel) -> Callable[[Any], Instance]:
-    """Return a function that opens instances of a reference, or of a model of it with a seeded fault."""
+def open_reference(model: AnyModel, ordered: OrderedStep | None = None) -> Callable[[Any], Instance]:
+    """Return a function that opens instances of a reference, or of a model of it with a seeded fault.
+
+    With `ordered` steps an instance also says in which order its passes took the entries.
+    """
 
     def open_instance(config: Any) -> Instance:
         state = model.initial(config)
 
         def answer(op: Any) -> Any:
             nonlocal state
-            done = model.step(state, op, config)
+            done = ordered(state, op, config, None) if ordered else model.step(state, op, config)
             state = done.state
             return done.outcome
 
@@ -139,7 +142,8 @@ def open_broken_reference(declaration: Declaration, op_name: str) -> BrokenRefer
     """Return a reference that answers wrongly from the third call of one operation on, or the last that its limits
     allow.
     """
-    correct = open_reference(declaration.system.model)
+    model, slack = declaration.system.model, declaration.order_slack
+    correct = open_reference(model, model.ordered(model, slack) if slack and model.ordered is not None else None)
     refusal = declaration.system.wire.refusal
     uncompared = declaration.uncompared.get(op_name, frozenset())
     lies_from = min(FIRST_WRONG_CALL, declaration.limits.max_steps or FIRST_WRONG_CALL)

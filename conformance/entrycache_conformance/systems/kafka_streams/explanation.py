@@ -13,8 +13,8 @@ from entrycache_faults.model import Fault
 from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
 from entrycache_protocol import codec, system
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.kafka_streams import ops, outcomes, views
-from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step
+from entrycache_reference.kafka_streams import ops, outcomes, view_ops, views
+from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step, space_of
 from entrycache_reference.kafka_streams.step import has_loose_order
 
 GENERAL_LAWS: Final = workload.VARIANT_RULES | {
@@ -102,6 +102,23 @@ def follow_answer(state: State, op: Any, config: Any, own: Step, got: Any) -> St
         if not (state.views or has_loose_order(state) or state.is_unjudged)
         else views.follow(state, op, config, own, read_typed_outcome(op, got))
     )
+
+
+def allowed_answers(state: State, op: Any, config: Any, own: Step) -> tuple[dict[str, Any], ...]:
+    """Return the answers that an open view allows, without keys that may have any value."""
+    if state.is_unjudged or isinstance(own.outcome.answer, outcomes.Unanswered):
+        return ({},)
+    if isinstance(op, view_ops.ViewNext) and op.view in state.views:
+        view = views.watch(state).views[op.view]
+        if view.range.backward and config.variants.backward_tombstone.value == "shows":
+            return ({},)
+        values = [(key, value) for key in views.keys_ahead(view) for value in view.had[key]]
+        allowed = [entry for entry in (*values, None) if views.may_come_next(view, entry, config)]
+        return tuple({"entry": codec.encode(entry)} for entry in allowed)
+    if isinstance(op, ops.Metrics) and op.ns is not vocabulary.ABSENT and space_of(state, op.ns).is_loose:
+        written = wire.outcome_json(own.outcome)
+        return ({name: part for name, part in written.items() if name not in {"hits", "misses", "lru"}},)
+    return ()
 
 
 def _read_handed(key: str, value: str | None, context: dict[str, int] | None = None) -> outcomes.Handed:

@@ -131,6 +131,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
         step,
         explanation.follow_answer,
         frozenset({"view_open", "view_next", "view_close"}),
+        explanation.allowed_answers,
     ),
     laws=system.Laws(
         laws.broken,

@@ -123,7 +123,9 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     return (row.cache, row.ledger_id, row.entry_id) in differing
 
 
-BLAME: Final = Blame(seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.COUNT_7)
+BLAME: Final = Blame(
+    seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, Rule.COUNT_7, Rule.EVICT_8
+)
 
 
 def queue_text(state: Any) -> str:

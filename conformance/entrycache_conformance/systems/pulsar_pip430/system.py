@@ -17,12 +17,13 @@ from entrycache_conformance.systems.pulsar_pip430.workload import (
     unsupported_reason,
 )
 from entrycache_faults.reference.pulsar_pip430 import SEEDED_FAULTS, registry
-from entrycache_protocol import case, codec, declaration, system
+from entrycache_protocol import case, codec, declaration, schema, system
 from entrycache_reference.pulsar_pip430 import NAME, Config, initial, laws, ops, outcomes, state, step
 from entrycache_reference.pulsar_pip430.config import Variants
 from entrycache_reference.pulsar_pip430.ops import Observe, Op
 from entrycache_reference.pulsar_pip430.outcomes import Observed, Outcome, Refused, SlotView
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import Position
 
 REQUEUES: Final = "requeues"
 """The introspection of a subject that shows how often the entry of a slot was put back."""
@@ -55,12 +56,40 @@ def declared_part(outcome: Any, introspection: frozenset[str]) -> Any:
     return dataclasses.replace(declared, queue=tuple(dataclasses.replace(slot, requeues=0) for slot in declared.queue))
 
 
+def follow_order(model: Any, slack: int) -> system.OrderedStep:
+    """Return the steps of a model in the order that a subject with `order_slack` tells."""
+    from entrycache_conformance.systems.pulsar_pip430 import order_slack  # noqa: PLC0415  # few subjects have any
+
+    return order_slack.follow_order(model, slack)
+
+
+def without_order(outcome: Any) -> Any:
+    """Return an outcome without the order of the removal queue, and without its dead slots, which follow from it."""
+    if type(outcome) is not Observed:
+        return outcome
+    queue = tuple(sorted(outcome.queue, key=lambda slot: (slot.cache, slot.pos)))
+    return dataclasses.replace(outcome, queue=queue, tombstones=0)
+
+
+SEEN_SCHEMA: Final = {
+    "type": "array",
+    "items": {
+        "type": "array",
+        "prefixItems": [schema.schema_of(str), schema.schema_of(Position), {"enum": list(codec.PASS_WORDS)}],
+        "minItems": 3,
+        "maxItems": 3,
+    },
+}
+"""The schema of what passes did, which a subject with `order_slack` adds to its outcomes."""
+
+
 def outcome_schema(op: type[Any]) -> dict[str, Any]:
     """Return the schema of what an operation answers."""
-    schema = ANSWERS.outcome_schema(op)
+    described = ANSWERS.outcome_schema(op)
+    described["anyOf"][0]["properties"]["seen"] = SEEN_SCHEMA
     if op is Observe:
-        schema["anyOf"][0]["properties"]["queue"]["items"]["required"].remove(REQUEUES)
-    return schema
+        described["anyOf"][0]["properties"]["queue"]["items"]["required"].remove(REQUEUES)
+    return described
 
 
 INSERT: Final = frozenset({"insert"})
@@ -205,7 +234,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     name=NAME,
     levels=ops.LEVELS,
     ops=system.index_ops(ops.OPS),
-    model=system.Model(Config, Variants, initial, step),
+    model=system.Model(Config, Variants, initial, step, ordered=follow_order, unordered=without_order),
     laws=system.Laws(
         laws.broken,
         table=laws.LAWS,
