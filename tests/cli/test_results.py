@@ -126,6 +126,11 @@ BROKEN: Final = {**LEVEL, "verdict": "violates"}
 WRONG_LEVEL: Final = {**LEVEL, "verdict": "conforms", "rules": {"R-READ-1": {"fired": 1, "verdict": "violates"}}}
 
 
+def level_of(**changes: Any) -> dict[str, Any]:
+    """Return a level that conforms, with these keys changed."""
+    return {**LEVEL, "verdict": "conforms", **changes}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -138,6 +143,25 @@ WRONG_LEVEL: Final = {**LEVEL, "verdict": "conforms", "rules": {"R-READ-1": {"fi
         ({"verdict": "conforms", "levels": {}}, "that of its levels is nothing-checked"),
         ({"verdict": 3}, "its verdict is 3"),
         ({"levels": {"range": WRONG_LEVEL}}, "its level range is conforms, and there R-READ-1 is violates"),
+        ({"levels": {"range": level_of(examples=0)}}, "its level range conforms after 0 examples and 9 steps"),
+        ({"levels": {"range": level_of(steps=0)}}, "its level range conforms after 3 examples and 0 steps"),
+        ({"levels": {"range": level_of(rules={})}}, "its level range conforms, and no rule of it does"),
+        (
+            {"levels": {"range": level_of(rules={"R-READ-1": {"fired": 9, "verdict": "nothing-checked"}})}},
+            "its level range conforms, and no rule of it does",
+        ),
+        (
+            {"levels": {"range": level_of(rules={"R-READ-1": {"fired": 0, "verdict": "conforms"}})}},
+            "its level range says that R-READ-1 conforms, and that nothing could have shown it broken",
+        ),
+        (
+            {
+                "levels": {
+                    "range": level_of(rules={"R-READ-1": {"fired": 9, "verdict": "conforms", "detectable": False}})
+                }
+            },
+            "its level range says that R-READ-1 conforms, and that nothing could have shown it broken",
+        ),
     ],
 )
 def test_a_verdict_that_contradicts_its_parts_is_refused_with_its_line(

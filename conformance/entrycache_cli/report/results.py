@@ -106,6 +106,9 @@ def _find_wrong_level(result: dict[str, Any]) -> str:
         broken = [rule for rule, one in level.get("rules", {}).items() if one["verdict"] == violates]
         if broken and level["verdict"] != violates:
             return f"its level {name} is {level['verdict']}, and there {broken[0]} is {violates}"
+        groundless = _find_groundless_verdict(level)
+        if groundless:
+            return f"its level {name} {groundless}"
     for failure in result.get("failures", ()):
         level = result["levels"].get(failure.get("level"))
         if level is not None and level["verdict"] != violates:
@@ -115,6 +118,21 @@ def _find_wrong_level(result: dict[str, Any]) -> str:
     whole = errors.combine_verdicts(errors.Verdict(level["verdict"]) for level in result["levels"].values()).value
     if result.get("verdict", whole) != whole:
         return f"its verdict is {errors.describe_value(result['verdict'])}, and that of its levels is {whole}"
+    return ""
+
+
+def _find_groundless_verdict(level: dict[str, Any]) -> str:
+    """Return what makes a conforming level, or a conforming rule of it, impossible; empty if nothing does."""
+    conforms, rules = errors.Verdict.CONFORMS.value, level.get("rules", {})
+    for rule, one in rules.items():
+        if one["verdict"] == conforms and (not one["fired"] or one.get("detectable") is False):
+            return f"says that {rule} {conforms}, and that nothing could have shown it broken"
+    if level["verdict"] != conforms:
+        return ""
+    if not (level["examples"] and level["steps"]):
+        return f"{conforms} after {level['examples']} examples and {level['steps']} steps"
+    if "rules" in level and all(one["verdict"] != conforms for one in rules.values()):
+        return f"{conforms}, and no rule of it does"
     return ""
 
 
