@@ -128,8 +128,7 @@ def state_machine(
     """
     from entrycache_conformance.state_machine import build_state_machine
 
-    settings = None if config is None else dict(config)
-    return build_state_machine(make_subject, system, level, settings, command, Path(failures))
+    return build_state_machine(make_subject, system, level, config, command, failures)
 
 
 def load_case(path: str | Path) -> Case:

@@ -400,13 +400,13 @@ def _refuse_exit() -> Iterator[None]:
 
 
 def _require_known_operations(answers: ClassAnswerer) -> None:
-    """Refuse a public method that is no operation."""
+    """Refuse a public method that is no operation, and an operation that is no plain method."""
     for name, offer in answers.start_answer["systems"].items():
         known = SYSTEMS[name].ops.keys() | SYSTEMS[name].wire.other_ops if name in SYSTEMS else set(offer["ops"])
-        unknown = [op for op in offer["ops"] if op not in known]
-        if unknown:
+        for op in [op for op in offer["ops"] if op not in known]:
             why = f"{name} has no operation of that name; a method of your own begins with an underscore"
-            raise errors.UsageError(f"{answers.name}.{unknown[0]}: {why}")
+            raise errors.UsageError(f"{answers.name}.{op}: {why}")
+        answers.require_methods(known)
 
 
 OWN_NAMES: Final = frozenset({reference.REFERENCE_NAME, "fast"})
@@ -586,8 +586,8 @@ def _open_python_subject(module: str, name: str, choice: SubjectChoice) -> Teste
 
 def _require_system(subject: TestedSubject, system: str | None) -> None:
     if system is not None and system != subject.declaration.system.name:
-        offered = subject.declaration.system.name
-        raise errors.UsageError(f"{subject.name} does not offer {system!r}; it offers: {offered}")
+        own = subject.declaration.system.name
+        raise errors.UsageError(f"{subject.name} does not offer {system!r}; it offers: {own}")
 
 
 def _split_command(command: str) -> list[str]:

@@ -15,9 +15,11 @@ make, so it is made once: as a note of the shortest example.
 import atexit
 import functools
 import json
+import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final, NamedTuple, NoReturn, Protocol
@@ -163,14 +165,18 @@ class Setup(NamedTuple):
         return self.subject.declaration.system
 
 
-def _explain_flaky(run: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Return a test that also says what makes Hypothesis call it flaky."""
+def _explain_errors(run: Callable[[Any], None]) -> Callable[[Any, Any], None]:
+    """Return a test of a machine that also says why Hypothesis calls it flaky or not satisfiable."""
 
     @functools.wraps(run)
-    def run_test(self: Any) -> None:
+    def run_test(self: Any, machine: Any) -> None:
         __tracebackhide__ = True
         try:
             run(self)
+        except hypothesis.errors.Unsatisfiable as error:
+            if machine._skips:
+                error.add_note(f"entrycache: {machine._reason_unchecked()}")
+            raise
         except hypothesis.errors.Flaky as error:
             error.add_note(
                 "entrycache: the same steps got other answers when they were played again. A new instance must begin "
@@ -187,8 +193,9 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     `subject` is the instance of your class; None if the subject is a process.
     """
 
-    setup: ClassVar[Setup]
+    _setup: ClassVar[Setup]
     _compared: ClassVar[list[int]]
+    _skips: ClassVar[Counter[str]]
 
     def __init_subclass__(cls) -> None:
         """Set up the test of a machine. It fails if nothing was compared.
@@ -196,18 +203,19 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         Leave out the phase `explain`: it names lines of this suite, and tracing them takes five times as long.
         """
         super().__init_subclass__()
-        cls._compared = [0]
+        cls._compared, cls._skips = [0], Counter()
         options = cls.TestCase.settings
         phases = [phase for phase in options.phases if phase is not hypothesis.Phase.explain]
         cls.TestCase.settings = hypothesis.settings(options, phases=phases)
         test_case: Any = cls.TestCase
-        run_test = _explain_flaky(test_case.runTest)
+        run_test = _explain_errors(test_case.runTest)
 
         @functools.wraps(run_test)
         def run_and_count(test: Any) -> None:
             __tracebackhide__ = True
             cls._compared[0] = 0
-            run_test(test)
+            cls._skips.clear()
+            run_test(test, cls)
             cls.require_comparisons()
 
         test_case.runTest = run_and_count
@@ -217,9 +225,15 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         """Check that some answer of the subject was compared.
 
         Raises:
-            AssertionError: none was, because the subject skipped every step.
+            AssertionError: none was; the text says why.
         """
-        assert cls._compared[0], f"nothing was checked of {cls.setup.subject.name}: it skipped every step"
+        assert cls._compared[0], f"nothing was checked of {cls._setup.subject.name}: {cls._reason_unchecked()}"
+
+    @classmethod
+    def _reason_unchecked(cls) -> str:
+        for reason, count in cls._skips.most_common(1):
+            return f"it skipped every step; {count} times: {reason or 'no reason given'}"
+        return "no example had a step; raise max_examples or stateful_step_count"
 
     def __init__(self) -> None:
         super().__init__()
@@ -236,13 +250,13 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         self._unchecked: list[tuple[Any, Any, Any]] = []
         self._broken_law: LawBroken | None = None
         self._failing: FailingCase | None = None
-        self._limits = StepLimits(self.setup.subject.declaration)
-        self._guided = guided_step(self.setup.subject.declaration)
+        self._limits = StepLimits(self._setup.subject.declaration)
+        self._guided = guided_step(self._setup.subject.declaration)
 
     @property
     def case(self) -> Case:
         """The case so far: the steps of the present run, and the runs before a `restart`."""
-        return Case(self.setup.system, self._config, tuple(self._ops), earlier=self._earlier)
+        return Case(self._setup.system, self._config, tuple(self._ops), earlier=self._earlier)
 
     @property
     def reference_state(self) -> Any:
@@ -252,8 +266,11 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     @stateful.initialize(config=strategies.configs())
     def begin(self, config: dict[str, Any]) -> None:
         """Begin with an empty cache under these settings; absent ones have the subject's defaults."""
-        declaration, model = self.setup.subject.declaration, self.setup.system.model
-        typed = codec.decode_object(model.config, {**declaration.fixed, **config})
+        declaration, model = self._setup.subject.declaration, self._setup.system.model
+        try:
+            typed = codec.decode_object(model.config, {**declaration.fixed, **config})
+        except codec.MalformedValue as error:
+            raise errors.UsageError(f"{type(self).__name__}.begin: config: {error}") from None
         self._open(replace(typed, variants=declaration.base_config().variants))
 
     def _breaks_a_law(self) -> bool:
@@ -261,7 +278,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         steps, self._unchecked = self._unchecked, []
         try:
             for state, op, done in steps:
-                check_laws(self.setup.system, self._config, state, op, done, self._coverage)
+                check_laws(self._setup.system, self._config, state, op, done, self._coverage)
         except LawBroken as error:
             self._broken_law = error
         return self._broken_law is not None
@@ -288,6 +305,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         __tracebackhide__ = True
         outcome = None
         for op in self._read(operation):
+            strategies.require_offered(self._setup.subject, op)
             outcome = self._play(op)
         if isinstance(self._run, ProcessRun):
             outcome = self._compare_run(self._run)
@@ -297,7 +315,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         """Return the answer that the reference would give to an operation now. Nothing changes on either side."""
         state, outcome = self._state, None
         for op in self._read(operation):
-            done = self.setup.system.model.step(state, op, self._config)
+            done = self._setup.system.model.step(state, op, self._config)
             state, outcome = done.state, done.outcome
         return self._write(outcome)
 
@@ -326,9 +344,12 @@ class CacheMachine(stateful.RuleBasedStateMachine):
 
         Raises:
             AssertionError: the answers differ; the text shows the steps, the rule and the case file.
-            UsageError: the subject cannot play the case.
+            UsageError: it is no case, or the subject cannot play it.
         """
-        require_supported(case, cls.setup.subject)
+        if not isinstance(case, Case):
+            got = type(case).__name__
+            raise errors.UsageError(f"play got an instance of {got}; expected a case, as entrycache.load_case reads it")
+        require_supported(case, cls._setup.subject)
         machine = cls()
         try:
             for run in (*case.earlier, case):
@@ -343,13 +364,13 @@ class CacheMachine(stateful.RuleBasedStateMachine):
 
     def draw_config(self, draw: Draw) -> dict[str, Any]:
         """Plan a case and return its settings that are not the default."""
-        cases = self.setup.system.cases
-        declaration = self.setup.cases
-        self._plan = cases.plan(draw, declaration, self.setup.menu, strategies.draw_workload(draw, cases))
+        cases = self._setup.system.cases
+        declaration = self._setup.cases
+        self._plan = cases.plan(draw, declaration, self._setup.menu, strategies.draw_workload(draw, cases))
         self._weights = strategies.scale_weights(self._plan.menu)
         self._config = self._plan.config
-        self._state = self.setup.system.model.initial(self._config)
-        chosen, usual = codec.encode(self._config), codec.encode(self.setup.subject.declaration.base_config())
+        self._state = self._setup.system.model.initial(self._config)
+        chosen, usual = codec.encode(self._config), codec.encode(self._setup.subject.declaration.base_config())
         return {name: value for name, value in chosen.items() if value != usual[name]}
 
     def draw_steps(self, draw: Draw, name: str) -> list[dict[str, Any]]:
@@ -358,9 +379,9 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         Raises:
             UsageError: the level of the machine does not have the operation.
         """
-        if name not in self.setup.system.ops_up_to(self.setup.level) or self._plan is None:
-            raise errors.UsageError(f"{name} is no operation of level {self.setup.level}, or the run has not begun")
-        plan, model = self._plan, self.setup.system.model
+        if name not in self._setup.system.ops_up_to(self._setup.level) or self._plan is None:
+            raise errors.UsageError(f"{name} is no operation of level {self._setup.level}, or the run has not begun")
+        plan, model = self._plan, self._setup.system.model
         ops, state = [self._limits.fit(plan.make(name, self._state))], self._state
         while plan.pending():
             state = model.step(state, ops[-1], self._config).state
@@ -370,7 +391,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     def _perform_drawn(self, operation: dict[str, Any]) -> None:
         """Perform the drawn steps of a rule, within the limits of the subject. A skipped step is left out."""
         __tracebackhide__ = True
-        most = self.setup.subject.declaration.limits.max_steps
+        most = self._setup.subject.declaration.limits.max_steps
         for op in self._read(operation):
             if (most is None or len(self._ops) < most) and not self._limits.find_excess(op):
                 self._play(op)
@@ -393,12 +414,13 @@ class CacheMachine(stateful.RuleBasedStateMachine):
     def _open(self, config: Any) -> None:
         self.the_laws_hold()
         self._config = config
-        self._state = self.setup.system.model.initial(config)
+        self._state = self._setup.system.model.initial(config)
         self._ops, self._steps = [], []
-        self._limits = StepLimits(self.setup.subject.declaration)
+        self._limits = StepLimits(self._setup.subject.declaration)
         try:
-            self._run = self.setup.open_run(config)
-        except Skip:
+            self._run = self._setup.open_run(config)
+        except Skip as skip:
+            self._skips[skip.reason] += 1
             hypothesis.reject()
         self.subject = self._run.instance
 
@@ -411,17 +433,15 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         if self._run is None:
             why = f"{type(self).__name__} performs an operation before its run has begun"
             raise errors.UsageError(f"{why}; do it in a rule, or in a `begin` of its own behind super().begin(config)")
-        ((name, args),) = operation.items()
-        steps = args if isinstance(args, list) else [{"op": name, **args}]
-        return [codec.decode_op(self.setup.system.ops, step) for step in strategies.as_json(steps)]
+        return strategies.read_steps(self._setup.subject, operation)
 
     def _write(self, outcome: Any) -> dict[str, Any]:
-        return self.setup.system.wire.write_outcome(outcome)
+        return self._setup.system.wire.write_outcome(outcome)
 
     def _play(self, op: Any) -> Any:
         """Perform one step on both sides and return the subject's outcome; None if it is unknown or skipped."""
         __tracebackhide__ = True
-        system, declaration = self.setup.system, self.setup.subject.declaration
+        system, declaration = self._setup.system, self._setup.subject.declaration
         done = system.model.step(self._state, op, self._config)
         self._unchecked.append((self._state, op, done))
         self._limits.accept(op)
@@ -451,6 +471,7 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         try:
             return self._run.answer(op)
         except Skip as skip:
+            self._skips[skip.reason] += 1
             return SkippedRun(skip.reason)
         except errors.EntrycacheError:
             raise
@@ -463,9 +484,11 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         """Play the run so far on the process, compare the answers and return the last outcome."""
         __tracebackhide__ = True
         answer = process.play(replace(self.case, earlier=()))
-        difference = judge(self.case, self._steps, answer, self.setup.subject.declaration)
+        difference = judge(self.case, self._steps, answer, self._setup.subject.declaration)
         if difference is not None:
             self._fail(difference)
+        if isinstance(answer, SkippedRun):
+            self._skips[answer.reason] += 1
         if not isinstance(answer, RunResult) or not answer.outcomes:
             return None
         self._compared[0] += len(answer.outcomes)
@@ -483,13 +506,13 @@ class CacheMachine(stateful.RuleBasedStateMachine):
             return
         assert self._run is not None
         result = RunResult(tuple(done.outcome for done in self._steps), self._run.leaked())
-        difference = judge(self.case, self._steps, result, self.setup.subject.declaration)
+        difference = judge(self.case, self._steps, result, self._setup.subject.declaration)
         if difference is not None:
             self._fail(difference)
 
     def _failure_text(self) -> FailureText:
         assert self._failing is not None
-        return FailureText(self.setup.subject, self._failing, self.setup.failures, self.setup.level)
+        return FailureText(self._setup.subject, self._failing, self._setup.failures, self._setup.level)
 
     def _fail(self, difference: Difference, cause: BaseException | None = None) -> NoReturn:
         """Keep the failure and raise its error.
@@ -509,32 +532,16 @@ class CacheMachine(stateful.RuleBasedStateMachine):
         raise AnswerDiffers(f"step {difference.at} ({name}): expected {expected}, got {got}") from cause
 
 
-def _operation_rule(name: str, number: int) -> Any:
-    """Return a rule of an operation, which is valid if the operation weighs more than `number`.
-
-    All rules have the name of the method `perform`, as a step list shows them. Hypothesis disables rules at random, by
-    their names. The plan of a case does that here, so that small menus stay whole.
-    """
-
-    def is_planned(machine: CacheMachine) -> bool:
-        return machine.is_planned(name, number)
-
-    def perform(self: CacheMachine, **operation: Any) -> None:
-        __tracebackhide__ = True
-        self._perform_drawn(operation)
-
-    arguments: dict[str, Any] = {name: strategies.operations(name)}
-    as_rule: Any = stateful.rule(**arguments)
-    return stateful.precondition(is_planned)(as_rule(perform))
-
-
-def _operation_rules(declaration: Declaration, menu: Sequence[str]) -> dict[str, Any]:
-    """Return as many rules of each operation as it weighs at most in any plan."""
-    weights = strategies.greatest_weights(declaration, menu)
-    return {f"_{name}_{number}": _operation_rule(name, number) for name in weights for number in range(weights[name])}
-
-
-def _open_subject(make_subject: type[Subject] | str | None, command: str | None, system: str | None) -> TestedSubject:
+def _open_subject(
+    make_subject: type[Subject] | str | None, command: str | None, system: str | None, failures: str | Path
+) -> TestedSubject:
+    if not isinstance(command, str | None):
+        got = f"an instance of {type(command).__name__}"
+        raise errors.UsageError(f'state_machine: command: got {got}; expected one text, such as "node cache.mjs"')
+    if not isinstance(failures, str | Path):
+        raise errors.UsageError(f"state_machine: failures: got {failures!r}; expected a folder for case files")
+    if make_subject is not None and command is not None:
+        raise errors.UsageError("state_machine got a subject and a command; expected one of them")
     if isinstance(make_subject, type):
         subject = resolve.PythonSubject(make_subject)
         if system not in {None, subject.declaration.system.name}:
@@ -563,16 +570,16 @@ def build_state_machine(
     make_subject: type[Subject] | str | None,
     system: str | None,
     level: str | None,
-    config: dict[str, Any] | None,
+    config: Mapping[str, Any] | None,
     command: str | None,
-    failures: Path,
+    failures: str | Path,
 ) -> type[CacheMachine]:
     """Make the state machine of a subject; see `entrycache.state_machine`.
 
     Raises:
         UsageError: there is no such subject, system, level or setting, or the level has no operation of the subject.
     """
-    subject = _open_subject(make_subject, command, system)
+    subject = _open_subject(make_subject, command, system, failures)
     declaration = subject.declaration
     selected = select_levels(declaration, [] if level is None else [level])
     levels = [each for each in selected if declaration.system.own_ops(each) & declaration.ops]
@@ -582,18 +589,10 @@ def build_state_machine(
             f"{subject.name} offers no operation of {at}; expected one that a state machine performs"
         )
     offered = [name for name in declaration.system.ops_up_to(levels[-1]) if name in declaration.ops]
-    cases = replace(declaration, fixed={**declaration.fixed, **(config or {})})
-    try:
-        cases.base_config()
-    except errors.BrokenSubject as error:
-        raise errors.UsageError(f"state_machine: config: {str(error).rpartition('fixed: ')[2]}") from None
+    cases = strategies.fix_settings(subject, {} if config is None else config)
     menu = declaration.system.cases.menu(offered, levels[-1])
-    setup = Setup(subject, cases, menu, levels[-1], _run_opener(make_subject, subject), failures)
-    name = "".join(part.capitalize() if part.islower() else part for part in _words(subject.name))
+    setup = Setup(subject, cases, menu, levels[-1], _run_opener(make_subject, subject), Path(failures))
+    name = "".join(part.capitalize() if part.islower() else part for part in re.findall(r"[^\W_]+", subject.name))
     doc = f"{subject.name} beside the reference of {declaration.system.name}, level {levels[-1]}."
-    body = {"__doc__": doc, "__module__": __name__, "setup": setup, **_operation_rules(cases, menu)}
+    body = {"__doc__": doc, "__module__": __name__, "_setup": setup, **strategies.operation_rules(cases, menu)}
     return type(f"{name}Machine", (CacheMachine,), body)
-
-
-def _words(text: str) -> list[str]:
-    return "".join(character if character.isalnum() else " " for character in text).split()

@@ -14,15 +14,17 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, Final
 
+from hypothesis import stateful
 from hypothesis import strategies as st
 
 from entrycache_protocol import codec
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import Cases, Draw, choose, seeded_draw
+from entrycache_protocol.errors import BrokenSubject, UsageError
+from entrycache_protocol.subject import TestedSubject
+from entrycache_protocol.system import AnySystem, Cases, Draw, choose, seeded_draw
 
 RUNNER: Final = st.runner(default=None)
 """The strategy of the machine that is running; None outside a machine."""
@@ -64,10 +66,25 @@ def operations(draw: Callable[[Any], Any], name: str) -> Any:
 @st.composite
 def arguments(draw: Callable[[Any], Any], operation: str, *names: str) -> Any:
     """Draw arguments of an operation: the value of one name, or a tuple of several; None for one that is absent."""
-    steps = _machine(draw).draw_steps(_integers(draw), operation)
+    machine = _machine(draw)
+    _require_arguments(machine.case.system, operation, names)
+    steps = machine.draw_steps(_integers(draw), operation)
     step: dict[str, Any] = next((each for each in steps if each["op"] == operation), {})
     values = tuple(_as_tuple(step.get(name)) for name in names)
     return values[0] if len(values) == 1 else values
+
+
+def _require_arguments(system: AnySystem, operation: str, names: Sequence[str]) -> None:
+    """Check that an operation takes these arguments, and at least one.
+
+    Raises:
+        UsageError: it does not.
+    """
+    if operation in system.ops:
+        known = [each.name for each in codec.field_codecs(system.ops[operation])]
+        for name in names or ("",):
+            if name not in known:
+                raise UsageError(f"{operation} of {system.name} has no argument {name!r}; it has: {', '.join(known)}")
 
 
 def _as_tuple(value: Any) -> Any:
@@ -117,7 +134,86 @@ def greatest_weights(declaration: Declaration, menu: Sequence[str]) -> Mapping[s
     return weights
 
 
-# --- Steps as JSON
+# --- Rules of operations
+
+
+def _operation_rule(name: str, number: int) -> Any:
+    """Return a rule of an operation, which is valid if the operation weighs more than `number`.
+
+    All rules have the name of the method `perform`, as a step list shows them. Hypothesis disables rules at random, by
+    their names. The plan of a case does that here, so that small menus stay whole.
+    """
+
+    def is_planned(machine: Any) -> bool:
+        return bool(machine.is_planned(name, number))
+
+    def perform(self: Any, **operation: Any) -> None:
+        __tracebackhide__ = True
+        self._perform_drawn(operation)
+
+    arguments: dict[str, Any] = {name: operations(name)}
+    as_rule: Any = stateful.rule(**arguments)
+    return stateful.precondition(is_planned)(as_rule(perform))
+
+
+def operation_rules(declaration: Declaration, menu: Sequence[str]) -> dict[str, Any]:
+    """Return as many rules of each operation as it weighs at most in any plan."""
+    weights = greatest_weights(declaration, menu)
+    return {f"_{name}_{number}": _operation_rule(name, number) for name in weights for number in range(weights[name])}
+
+
+# --- Settings and steps
+
+
+def fix_settings(subject: TestedSubject, config: Mapping[str, Any]) -> Declaration:
+    """Return the declaration of a subject with settings that stay.
+
+    Raises:
+        UsageError: they are no settings, or the subject does not take one.
+    """
+    declaration = subject.declaration
+    if not isinstance(config, Mapping):
+        got = f"an instance of {type(config).__name__}"
+        raise UsageError(f'state_machine: config: got {got}; expected settings, such as {{"max_size_bytes": 100}}')
+    cases = replace(declaration, fixed={**declaration.fixed, **config})
+    try:
+        cases.base_config()
+    except BrokenSubject as error:
+        raise UsageError(f"state_machine: config: {str(error).rpartition('fixed: ')[2]}") from None
+    for name in sorted(config.keys() - declaration.sent_keys):
+        takes = ", ".join(sorted(declaration.sent_keys)) or "none"
+        raise UsageError(f"state_machine: config: {subject.name} does not take the setting {name!r}; it takes: {takes}")
+    return cases
+
+
+def read_steps(subject: TestedSubject, operation: Mapping[str, Any]) -> list[Any]:
+    """Return the typed steps of an operation with its arguments, or with a list of whole steps.
+
+    Raises:
+        UsageError: there is no such operation, or it does not take these arguments.
+    """
+    usage = 'expected one operation with its arguments, such as get={"cache": "a", "pos": (1, 0)}'
+    if len(operation) != 1:
+        raise UsageError(f"got {len(operation)} operations; {usage}")
+    ((name, args),) = operation.items()
+    if args == [] or not isinstance(args, Mapping | list):
+        raise UsageError(f"{name}: got {args!r}; {usage}")
+    steps = args if isinstance(args, list) else [{"op": name, **args}]
+    try:
+        return [codec.decode_op(subject.declaration.system.ops, step) for step in as_json(steps)]
+    except (codec.MalformedValue, TypeError, ValueError) as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def require_offered(subject: TestedSubject, op: Any) -> None:
+    """Check that the subject has an operation.
+
+    Raises:
+        UsageError: it does not have it.
+    """
+    offered = subject.declaration.ops
+    if op.name not in offered:
+        raise UsageError(f"{subject.name} does not offer {op.name}; it offers: {', '.join(sorted(offered))}")
 
 
 def as_json(value: Any) -> Any:

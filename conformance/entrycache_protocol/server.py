@@ -18,12 +18,15 @@ import keyword
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, Any, ClassVar, Protocol, final
+from typing import IO, Any, ClassVar, Final, Protocol, final
 
 from entrycache_protocol import codec, errors, subject
 from entrycache_protocol.subject import InProcessSubject, raise_interruption
+
+OUR_PACKAGES: Final = ("entrycache_protocol.", "entrycache_conformance.")
+"""The packages whose lines are left out at the top of a traceback."""
 
 
 class Skip(Exception):
@@ -71,8 +74,25 @@ def _errored(request: dict[str, Any], step: int | None, error: BaseException) ->
         if isinstance(error, codec.MalformedValue | subject.StepError)
         else f"{type(error).__name__}: {error}"
     )
-    trace = "" if isinstance(error, codec.MalformedValue) else "".join(traceback.format_exception(error))
+    trace = "" if isinstance(error, codec.MalformedValue) else _format_traceback(error)
     return {"id": request.get("id"), "errored": {"step": step, "message": message, "traceback": trace}}
+
+
+def _format_traceback(error: BaseException) -> str:
+    """Return the traceback of an error, from the first line that is not ours."""
+    trace = error.__traceback__
+    while trace and str(trace.tb_frame.f_globals.get("__name__")).startswith(OUR_PACKAGES):
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace or error.__traceback__))
+
+
+def _cut_context(error: BaseException, outside: BaseException | None) -> None:
+    """Forget what was handled when a run began: it is not the context of an error of the run."""
+    inner: BaseException | None = error
+    while inner is not None and inner.__context__ is not outside:
+        inner = inner.__context__
+    if inner is not None:
+        inner.__context__ = None
 
 
 def _skipped(request: dict[str, Any], skip: Skip) -> dict[str, Any]:
@@ -97,7 +117,7 @@ def _check_array(value: Any, name: str) -> list[Any]:
 
 def answer_run(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to a `run`."""
-    at = 0
+    at, outside = 0, sys.exc_info()[1]
     try:
         steps = _check_array(request.get("steps"), "steps")
         instance = _open_instance(request, answerer, answerer.open)
@@ -110,6 +130,7 @@ def answer_run(answerer: Answerer, request: dict[str, Any]) -> dict[str, Any]:
         return _skipped(request, skip)
     except BaseException as error:  # an error of the implementation is its answer
         raise_interruption(error)
+        _cut_context(error, outside)
         return _errored(request, at, error)
     return {"id": request.get("id"), "outcomes": outcomes, **({} if leaked is None else {"leaked": leaked})}
 
@@ -399,6 +420,18 @@ class ClassAnswerer:
             json.dumps(self.start_answer)
         except (TypeError, ValueError) as error:
             raise errors.UsageError(f"what {self.name} declares is not JSON: {error}") from None
+
+    def require_methods(self, names: Iterable[str]) -> None:
+        """Check that each of these names that the class has is a plain method, or None.
+
+        Raises:
+            UsageError: one is something else, such as a property, which nobody would test.
+        """
+        for name in sorted(names):
+            attribute = inspect.getattr_static(self._subject, name, None)
+            if attribute is not None and not hasattr(Subject, name) and not inspect.isfunction(attribute):
+                kind = type(attribute).__name__
+                raise errors.UsageError(f"{self.name}.{name} is a {kind}; expected a method that is defined by def")
 
     def open(self, config: Any) -> Subject:
         """Open a new, empty instance."""
