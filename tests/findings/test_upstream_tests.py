@@ -12,7 +12,7 @@ import pytest
 from entrycache_protocol.errors import MissingPrerequisite
 from tests.conftest import fix_scope
 from tests.support.findings import FINDINGS, PAGES, Page
-from tests.support.jvm.upstream_tests import SUITES, Judgement, judge_fix, read_junit, read_testng, render_row
+from tests.support.jvm.upstream_tests import SUITES, Judgement, judge_fix, reaches, read_junit, read_testng, render_row
 
 JUDGED: Final = [page for page in PAGES if page.fixes and page.system.family in SUITES]
 ROW: Final = re.compile(r"^\| Upstream tests \| (.*) \|$", re.MULTILINE)
@@ -41,6 +41,15 @@ def test_a_page_with_a_fix_says_which_tests_of_upstream_fail_with_it(page: Page)
     for test_class in {name.partition(".")[0] for name in broken}:
         assert test_class in page.section("What happens")
         assert test_class in (FINDINGS / page.name / "ISSUE.md").read_text("utf-8").split("\n\n")[2]
+
+
+def test_the_tests_of_the_cache_judge_a_fix_of_the_cache_only() -> None:
+    internals, operators = "org/apache/kafka/streams/state/internals", "org/apache/kafka/streams/kstream/internals"
+    cache_test, join = f"{internals}/ThreadCacheTest", {f"{operators}/KTableKTableInnerJoin"}
+    assert reaches(cache_test, frozenset(), {f"{internals}/CachingWindowStore"})
+    assert not reaches(cache_test, frozenset(), join)
+    assert reaches(f"{operators}/KTableKTableInnerJoinTest", frozenset(), join)
+    assert reaches(f"{operators}/KTableImplTest", frozenset(join), join)
 
 
 def test_a_method_that_fails_with_one_of_its_parameters_fails(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
     python -m tests.support.jvm.upstream_tests [PAGE ...]
 
 runs them for these pages, or for all that have a fix, and prints for each what belongs into its row "Upstream tests".
-The test classes of a fix are those that name a class that its patches change, the test class of that class, and those
-of the cache. Tests that start a cluster are left out.
+The test classes of a fix are those that name a class that its patches change, and the test class of that class. If the
+patches change a class of the cache, the tests of the cache run too. Tests that start a cluster are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -46,6 +46,11 @@ OF_THE_CACHE: Final = re.compile(
     r"|org/apache/kafka/streams/state/internals/(NamedCache|ThreadCache|CachingInMemory\w+|TimeOrderedKeyValueBuffer)Test"
 )
 """Test classes that reach the cache through other classes."""
+CACHE: Final = re.compile(
+    r"org/apache/bookkeeper/mledger/impl/(cache/|EntryCache|EntryImpl)"
+    r"|org/apache/kafka/streams/(state/internals/|processor/internals/ProcessorRecordContext)"
+)
+"""The beginning of the names of the classes that are the cache or lie in it."""
 SECONDS_MOST: Final = 900
 OPENED: Final = tuple(
     f"--add-opens=java.base/{package}=ALL-UNNAMED"
@@ -103,13 +108,15 @@ def _suite(family: str) -> Mapping[str, frozenset[str]]:
 def classes_that_touch(page: Page) -> tuple[str, ...]:
     """Return the released test classes that touch what the fix of a page changes."""
     changed = {name.removesuffix(".java") for patch in page.fixes for name in patched_files(patch)}
-    return tuple(
-        sorted(
-            name.replace("/", ".")
-            for name, touched in _suite(page.system.family).items()
-            if touched & changed or name.removesuffix("Test") in changed or OF_THE_CACHE.fullmatch(name)
-        )
-    )
+    suite = _suite(page.system.family).items()
+    return tuple(sorted(name.replace("/", ".") for name, touched in suite if reaches(name, touched, changed)))
+
+
+def reaches(name: str, touched: Set[str], changed: Set[str]) -> bool:
+    """Return whether a test class that names some classes reaches one of those that a fix changes."""
+    if touched & changed or name.removesuffix("Test") in changed:
+        return True
+    return any(map(CACHE.match, changed)) and OF_THE_CACHE.fullmatch(name) is not None
 
 
 def run_suite(family: str, classes: Sequence[str], folder: Path, front: Path | None = None) -> Outcome:
