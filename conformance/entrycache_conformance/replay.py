@@ -48,9 +48,19 @@ class ReplayResult(NamedTuple):
         return [at for at, op in enumerate(self.case.steps) if type(op).name in self.uncompared]
 
     @property
+    def failing_step(self) -> int | None:
+        """The step at which the answers in the file differ from its outcomes; None if the file shows no failure."""
+        pairs = enumerate(zip(self.case.outcomes, self.case.got, strict=False))
+        return next((at for at, (own, got) in pairs if not strict_json.is_same_json(own, got)), None)
+
+    @property
     def verdict(self) -> Verdict:
-        """The verdict of the replay; a case without a step that is compared checks nothing."""
-        checks_nothing = len(self.uncompared_steps) == len(self.case.steps)
+        """The verdict of the replay.
+
+        A case checks nothing if no step is compared, or if the step is not at which the failure of its file shows.
+        """
+        blind = self.uncompared_steps
+        checks_nothing = len(blind) == len(self.case.steps) or self.failing_step in blind
         if self.failure is None and (self.skipped is not None or checks_nothing):
             return Verdict.NOTHING_CHECKED
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
-from entrycache_conformance.campaign.behaviour import find_behaviour_differences
+from entrycache_conformance.campaign.behaviour import BehaviourDifference, find_behaviour_differences
 from entrycache_conformance.campaign.pulsar_pip430 import MODULE, ContainerSetting, run_program
 from entrycache_conformance.campaign.run import CampaignPlan, are_same_outcomes, open_subject, run_campaign
 from entrycache_conformance.java.program import build_program
 from entrycache_conformance.java.releases import newest_release
-from entrycache_conformance.resolve import open_in_process
+from entrycache_conformance.resolve import PythonSubject, open_in_process
 from entrycache_conformance.subjects.child import Child
-from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite
+from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
+from entrycache_protocol.server import Refuse, Skip, Subject
 
 FAULT = "count-stops-at-zero"
 """A seeded fault of the fast cache."""
@@ -90,6 +92,87 @@ def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
     differences = find_behaviour_differences(fast, broken, 1, 40, lambda cases, differences: None)
     assert differences
     assert min(len(one.case.steps) for one in differences) <= 8
+
+
+class Stored(Subject):
+    """A cache that keeps positions."""
+
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: Any) -> None:
+        self.held: set[Any] = set()
+
+    def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
+        if size < 0:
+            raise Refuse
+        inserted = (cache, pos) not in self.held
+        self.held.add((cache, pos))
+        return {"inserted": inserted}
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"hit": (cache, pos) in self.held}
+
+
+class Skipping(Stored):
+    def insert(self, cache: str, pos: Any, size: int, expected_reads: Any = None) -> dict[str, Any]:
+        raise Skip("not today")
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        raise Skip("not today")
+
+
+class Raising(Stored):
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        raise RuntimeError("no answer")
+
+
+class OnlyExists(Subject):
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def exists(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"exists": False}
+
+
+class Blind(Stored):
+    uncompared: ClassVar = {"get": ["hit"]}
+
+    def get(self, cache: str, pos: Any) -> dict[str, Any]:
+        return {"hit": False}
+
+
+def behaviour(one: type[Subject], other: type[Subject]) -> list[BehaviourDifference]:
+    return find_behaviour_differences(PythonSubject(one), PythonSubject(other), 1, 10, lambda done, found: None)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "message"),
+    [
+        (Stored, Skipping, r"nothing was compared: 10 of 10 cases were not compared \(skipped: not today\)"),
+        (Raising, Raising, r"nothing was compared: 10 of 10 cases were not compared \(neither subject answered\)"),
+        (Stored, OnlyExists, "the subjects have no operation in common"),
+    ],
+)
+def test_subjects_of_which_nothing_is_compared_do_not_answer_alike(
+    one: type[Subject], other: type[Subject], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        behaviour(one, other)
+
+
+def test_a_subject_that_fails_does_not_answer_as_one_that_answers() -> None:
+    for one, other, side in ((Stored, Raising, "after"), (Raising, Stored, "before")):
+        (difference,) = behaviour(one, other)
+        assert getattr(difference, side)["message"] == "RuntimeError: no answer"
+        assert len(difference.case.steps) == 1
+
+
+def test_parts_that_a_subject_does_not_compare_are_no_difference() -> None:
+    assert behaviour(Stored, Blind) == []
 
 
 @pytest.mark.long

@@ -151,6 +151,21 @@ def test_steps_of_which_nothing_is_compared_are_named(
         assert "nothing is compared" not in run(capsys, "replay", "case.json", "fast")[1]
 
 
+def test_a_failure_at_a_step_that_is_not_compared_has_not_gone_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else `git bisect` would take a commit for good whose adapter no longer compares the answer."""
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    Path("blind_cache.py").write_text(BLIND, "utf-8")
+    answers = {"outcomes": [{"inserted": True}, {"hit": True}], "got": [{"inserted": True}, {"hit": False}]}
+    Path("case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, GET], **answers}), "utf-8")
+    code, out, err = run(capsys, "replay", "case.json", "blind_cache:Blind")
+    assert (code, out) == (2, "")
+    assert "case.json: of the answer to step 1, at which the case fails, Blind compares nothing" in err
+    assert run(capsys, "replay", "case.json", "my_cache:MyCache")[0] == 0
+
+
 def test_a_case_without_steps_is_no_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": []}), "utf-8")
     code, out, err = run(capsys, "replay", str(tmp_path / "case.json"), "fast", "--as", "pytest")

@@ -1,13 +1,19 @@
 """The command `entrycache diff`: run the same cases on two subjects and report where their answers differ."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import click
 
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
-from entrycache_conformance.campaign.behaviour import BehaviourDifference, find_behaviour_differences, to_markdown
+from entrycache_conformance.campaign.behaviour import (
+    BehaviourDifference,
+    describe_uncompared,
+    find_behaviour_differences,
+    to_markdown,
+)
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_protocol import case, errors, files
 
@@ -25,15 +31,16 @@ from entrycache_protocol import case, errors, files
 def command(before: str, after: str, seed: int, cases: int, out: Path | None, as_json: bool) -> int:
     """Run the same cases on BEFORE and AFTER, and report each difference: rule, shortest sequence, both outcomes.
 
-    Exit 0: they answered alike; 1: they did not. A run that is stopped prints the differences so far and writes no
-    page.
+    Exit 0: they answered alike; 1: they did not; 2: nothing was compared. A run that is stopped prints the differences
+    so far and writes no page.
     """
     run = f"entrycache diff {before} {after} --seed {seed} --cases {cases}"
     one = resolve_subject(SubjectChoice(before))
     try:
         other = resolve_subject(SubjectChoice(after))
         try:
-            differences = find_behaviour_differences(one, other, seed, cases, _notify)
+            uncompared: Counter[str] = Counter()
+            differences = find_behaviour_differences(one, other, seed, cases, _notify, uncompared)
         except errors.Interrupted as stopped:
             if stopped.partial_result:
                 text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped")
@@ -44,7 +51,12 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
     finally:
         one.close()
     text = to_markdown((before, after), differences, run)
-    _say(text if out is None else "", (before, after), differences, {}, as_json)
+    left_out = uncompared.total()
+    _say(
+        text if out is None else "", (before, after), differences, {"uncompared": left_out} if left_out else {}, as_json
+    )
+    if left_out:
+        echo(f"entrycache: {describe_uncompared(uncompared, cases)}", err=True)
     if out is not None:
         try:
             files.write_text(out, text)
@@ -56,7 +68,7 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
 
 
 def _say(
-    text: str, names: tuple[str, str], differences: list[BehaviourDifference], more: dict[str, bool], as_json: bool
+    text: str, names: tuple[str, str], differences: list[BehaviourDifference], more: dict[str, int], as_json: bool
 ) -> None:
     """Print the differences as one JSON object or as the page."""
     if as_json:

@@ -105,9 +105,17 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     if replayed.skipped is not None:
         options.print_nothing_checked([f"{tested.name} skipped the case: {replayed.skipped.reason}"])
     elif replayed.verdict is errors.Verdict.NOTHING_CHECKED:
-        reason = f"{tested.name} shows no answer that is compared" if replayed.case.steps else replay.NO_STEPS
-        options.print_nothing_checked([f"{file}: {reason}"])
+        options.print_nothing_checked([f"{file}: {_reason_of_nothing(tested.name, replayed)}"])
     return replayed.verdict.exit_code
+
+
+def _reason_of_nothing(name: str, replayed: replay.ReplayResult) -> str:
+    """Return why a replay checked nothing."""
+    if not replayed.case.steps:
+        return replay.NO_STEPS
+    if len(replayed.uncompared_steps) == len(replayed.case.steps):
+        return f"{name} shows no answer that is compared"
+    return f"of the answer to step {replayed.failing_step}, at which the case fails, {name} compares nothing"
 
 
 def _replay_history(file: Path, history: History, subject: TestedSubject, as_json: bool) -> int:

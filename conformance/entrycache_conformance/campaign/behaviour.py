@@ -5,17 +5,18 @@ names the difference after the variant of the second subject that explains it. `
 """
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, generate
 from entrycache_conformance.campaign.run import DIFFERENCE_TRIES, make_run
-from entrycache_conformance.judge import Coverage, judge, run_reference
+from entrycache_conformance.judge import Coverage, adopt_uncompared, judge, run_reference
 from entrycache_protocol import codec, errors
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.subject import Difference, RunResult, TestedSubject
+from entrycache_protocol.subject import Answer, Difference, FailedRun, FailureKind, RunResult, SkippedRun, TestedSubject
 
 VARIANT_SEPARATOR: Final = " and "
 """The text between the variants that explain a difference together."""
@@ -33,18 +34,27 @@ class BehaviourDifference(NamedTuple):
 
 
 def find_behaviour_differences(
-    before: TestedSubject, after: TestedSubject, seed: int, cases: int, notify: Callable[[int, int], None]
+    before: TestedSubject,
+    after: TestedSubject,
+    seed: int,
+    cases: int,
+    notify: Callable[[int, int], None],
+    uncompared: Counter[str] | None = None,
 ) -> list[BehaviourDifference]:
     """Find where `after` answers differently from `before`, each difference once, with the shortest case found.
 
     Cases are made next to the reference with the variants of `before`. A difference is named after the one variant of
-    `after` that explains it, else after the operation that shows it.
+    `after` that explains it, else after the operation that shows it. `uncompared` counts the cases that were not
+    compared, by reason.
 
     Raises:
-        UsageError: they are about different systems.
+        UsageError: they are about different systems, have no operation in common, or no case was compared.
         Interrupted: with those of the cases that were over.
     """
+    uncompared = Counter() if uncompared is None else uncompared
     declaration = _common_declaration(before.declaration, after.declaration)
+    if not declaration.ops:
+        raise errors.UsageError("the subjects have no operation in common; expected some that both offer")
     menu = declaration.system.cases.menu(name for name in declaration.system.ops if name in declaration.ops)
     profiles = tuple(declaration.system.cases.distinguishing.items())
     differences: dict[str, BehaviourDifference] = {}
@@ -57,15 +67,21 @@ def find_behaviour_differences(
             workload_name, steps = profiles[number % len(profiles)]
             workload = declaration.system.cases.workloads[workload_name]
             case = make_run(declaration, menu, workload, f"{seed}/{number}", steps, None).case
-            difference = differs(case)
+            answers = before.play([case])[0], after.play([case])[0]
+            reason = _reason_to_skip(*answers)
+            uncompared.update([reason] if reason else [])
+            difference = None if reason else _compare(case, *answers, declaration)
             if difference is not None:
-                short = generate.shrink_case(case, difference, differs, DIFFERENCE_TRIES, forwards=True)
+                tries = 0 if _is_hang(difference) else DIFFERENCE_TRIES
+                short = generate.shrink_case(case, difference, differs, tries, forwards=True)
                 one = _name_difference(before, after, *_with_default_settings(before, after, *short, declaration))
                 known = differences.get(one.label)
                 case_count = 1 if known is None else known.case_count + 1
                 shorter = one if known is None or len(one.case.steps) < len(known.case.steps) else known
                 differences[one.label] = shorter._replace(case_count=case_count)
             notify(number + 1, len(differences))
+        if uncompared.total() == cases:
+            raise errors.UsageError(f"nothing was compared: {describe_uncompared(uncompared, cases)}")
         return _reported(differences)
 
 
@@ -90,20 +106,54 @@ def _common_declaration(one: Declaration, other: Declaration) -> Declaration:
         introspection=one.introspection & other.introspection,
         payload=one.payload and other.payload,
         limits=one.limits.lifted().narrowest(other.limits.lifted()),
+        uncompared={
+            name: one.uncompared.get(name, frozenset()) | other.uncompared.get(name, frozenset())
+            for name in one.uncompared.keys() | other.uncompared.keys()
+        },
     )
 
 
+def describe_uncompared(uncompared: Counter[str], cases: int) -> str:
+    """Return how many of the cases were not compared, with the commonest reason."""
+    reason = uncompared.most_common(1)[0][0]
+    return f"{uncompared.total()} of {cases} cases were not compared ({errors.escape_unprintable(reason)})"
+
+
+def _reason_to_skip(one: Answer, other: Answer) -> str:
+    """Return why two answers cannot be compared; empty if they can."""
+    for answer in (one, other):
+        if isinstance(answer, SkippedRun):
+            return f"skipped: {answer.reason}"
+    both_failed = isinstance(one, FailedRun) and isinstance(other, FailedRun)
+    return "neither subject answered" if both_failed else ""
+
+
 def _difference(before: TestedSubject, after: TestedSubject, case: Case, declaration: Declaration) -> Difference | None:
-    one = before.play([case])[0]
-    other = after.play([case])[0]
-    if not isinstance(one, RunResult) or not isinstance(other, RunResult):
-        return None
+    """Play a case on both subjects, and return the first difference of their answers."""
+    one, other = before.play([case])[0], after.play([case])[0]
+    return None if _reason_to_skip(one, other) else _compare(case, one, other, declaration)
+
+
+def _compare(case: Case, one: Answer, other: Answer, declaration: Declaration) -> Difference | None:
+    """Return the first difference of two answers. If one run failed, that is the difference."""
+    if not (isinstance(one, RunResult) and isinstance(other, RunResult)):
+        failed = one if isinstance(one, FailedRun) else other
+        assert isinstance(failed, FailedRun)
+        at = max(0, len(case.steps) - 1) if failed.step is None else failed.step
+        expected, got = (each.outcomes[at] if isinstance(each, RunResult) else None for each in (one, other))
+        return Difference(at, expected, got, failed)
     declared_part = case.system.wire.declared_part
     for at, (left, right) in enumerate(zip(one.outcomes, other.outcomes, strict=True)):
         expected, got = declared_part(left, declaration.introspection), declared_part(right, declaration.introspection)
+        got = adopt_uncompared(case.steps[at], expected, got, declaration)
         if expected != got:
             return Difference(at, expected, got)
     return None
+
+
+def _is_hang(difference: Difference) -> bool:
+    """Return whether a run did not end in time; each try to shorten its case would take as long."""
+    return difference.failed is not None and difference.failed.trouble is FailureKind.HANG
 
 
 def _with_default_settings(
@@ -145,10 +195,17 @@ def _name_difference(
         label,
         rules,
         case,
-        case.system.wire.write_outcome(difference.expected),
-        case.system.wire.write_outcome(difference.got),
+        _answer_json(case, difference.expected, difference.failed),
+        _answer_json(case, difference.got, difference.failed),
         1,
     )
+
+
+def _answer_json(case: Case, outcome: Any, failed: FailedRun | None) -> dict[str, Any]:
+    """Return an outcome as JSON, or how the run failed if it has none."""
+    if outcome is None and failed is not None:
+        return {"failed": failed.trouble.value, "message": failed.message}
+    return dict(case.system.wire.write_outcome(outcome))
 
 
 def _changed_variants(before: Declaration, after: Declaration) -> dict[str, Any]:
