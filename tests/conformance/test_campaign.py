@@ -146,7 +146,7 @@ class Blind(Stored):
 
 
 def behaviour(one: type[Subject], other: type[Subject]) -> list[BehaviourDifference]:
-    return find_behaviour_differences(PythonSubject(one), PythonSubject(other), 1, 10, lambda done, found: None)
+    return find_behaviour_differences(PythonSubject(one), PythonSubject(other), 1, 10, lambda cases, differences: None)
 
 
 @pytest.mark.parametrize(
