@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -23,9 +25,18 @@ def jar_from_maven(artifact: str, folder: Path) -> Path:
     Raises:
         MissingPrerequisite: Maven or the jar is not there, or it is not the pinned one.
     """
+    fetched = _fetch(artifact)
+    folder.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(fetched, folder / fetched.name))
+
+
+@cache
+def _fetch(artifact: str) -> Path:
+    """Bring a jar into a folder of this process: many tests ask for the same one, and Maven starts once for it."""
     mvn = shutil.which("mvn")
     if mvn is None:
         raise MissingPrerequisite(NO_MAVEN)
+    folder = Path(_folder().name)
     argv = [mvn, "-B", "-q", COPY, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     _, name, version, _, *classifier = artifact.split(":")
@@ -34,6 +45,12 @@ def jar_from_maven(artifact: str, folder: Path) -> Path:
         raise MissingPrerequisite(f"mvn could not resolve {artifact}: {done.stdout[:200]}")
     require_pinned(jar)
     return jar
+
+
+@cache
+def _folder() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder of the fetched jars, which goes with the process."""
+    return tempfile.TemporaryDirectory()
 
 
 def require_pinned(jar: Path) -> None:
