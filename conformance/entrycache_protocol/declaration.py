@@ -399,6 +399,8 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
         slack,
     )
     declaration.base_config()
+    if contradiction := limits.find_contradiction(declaration):
+        raise _broken(contradiction)
     return declaration
 
 
@@ -415,6 +417,8 @@ def _read_arguments(
                 raise _broken(f"arguments.{op}.{name} is {word!r}, expected {ALWAYS!r} or {NEVER!r}")
             if word == NEVER and fields[name] is dataclasses.MISSING:
                 raise _broken(f"arguments.{op}.{name} is {NEVER!r}, and {op} needs it")
+            if word != of_limits.get(op, {}).get(name, word):
+                raise _broken(f"arguments.{op}.{name} is {word!r}, and limits say {of_limits[op][name]!r}")
     return {op: {**given.get(op, {}), **of_limits.get(op, {})} for op in {**given, **of_limits}}
 
 

@@ -114,6 +114,27 @@ class Limits:
         most = max_size_bytes if self.max_limit is None else min(max_size_bytes, self.max_limit)
         return max(self.least_limit, most)
 
+    def find_contradiction(self, declaration: Any) -> str:
+        """Return the first two parts of a declaration that cannot both be true; empty if there are none."""
+        fixed, reads = declaration.fixed, "read" in declaration.ops
+        entry, most = ("limits.entry_size", self.entry_size), ("limits.max_size", self.max_size)
+        limit, most_limit = ("fixed.max_size_bytes", fixed.get("max_size_bytes")), ("limits.max_limit", self.max_limit)
+        stored = ("fixed.storage_entry_size", fixed.get("storage_entry_size") if reads else None)
+        same = {each.name: getattr(self, each.name) for each in dataclasses.fields(self) if each.name in fixed}
+        at_most = [
+            *((entry, most), (entry, most_limit), (limit, most_limit), (stored, most), (stored, entry)),
+            *(() if self.zero_limit else ((entry, limit),)),
+            *((("sizes", size), most) for size in declaration.sizes),
+            *(((f"fixed.{name}", fixed[name]), (f"limits.{name}", own)) for name, own in same.items()),
+        ]
+        for (lower, low), (upper, high) in at_most:
+            if type(low) is int and type(high) is int and low > high:
+                return f"{lower} is {low}, and {upper} is {high}; expected {lower} not above {upper}"
+        if limit[1] == 0 and not self.zero_limit:
+            return "fixed.max_size_bytes is 0, and limits.zero_limit is false"
+        hidden = declaration.introspection & declaration.uncompared.get("observe", frozenset())
+        return f"introspection and uncompared.observe both name {sorted(hidden)[0]!r}" if hidden else ""
+
     @property
     def arguments(self) -> Mapping[str, Mapping[str, str]]:
         """The words about arguments that these limits stand for, as in `Declaration.arguments`."""

@@ -309,6 +309,58 @@ def test_a_mistake_in_these_keys_is_named(attributes: dict[str, Any], message: s
         declaration_of(changed(Lru, **attributes))
 
 
+CONTRADICTIONS = [
+    (
+        Lru,
+        {"zero_limit": False},
+        {"fixed": {"max_size_bytes": 0}},
+        "max_size_bytes is 0, and limits.zero_limit is false",
+    ),
+    (Lru, {"max_limit": 100}, {"fixed": {"max_size_bytes": 200}}, "max_size_bytes is 200, and limits.max_limit is 100"),
+    (Lru, {"max_limit": 46, "entry_size": 47}, {}, "entry_size is 47, and limits.max_limit is 46"),
+    (Lru, {"max_size": 50, "entry_size": 60}, {}, "entry_size is 60, and limits.max_size is 50"),
+    (
+        Lru,
+        {"entry_size": 47, "zero_limit": False},
+        {"fixed": {"max_size_bytes": 46}},
+        "entry_size is 47, and fixed.max_size_bytes is 46",
+    ),
+    (Lru, {"max_size": 50}, {"sizes": [51]}, "sizes is 51, and limits.max_size is 50"),
+    (
+        Lru,
+        {"dirty": False},
+        {"arguments": {"put": {"dirty": "always"}}},
+        "put.dirty is 'always', and limits say 'never'",
+    ),
+    (Ttl, {"lazy_expiry": True}, {"expire": None}, "lazy_expiry is true, and ops does not name 'expire'"),
+    (
+        Ttl,
+        {"lazy_expiry": True},
+        {"arguments": {"expire": {"older_than_nanos": "always"}}},
+        "older_than_nanos is 'always', and limits say 'never'",
+    ),
+    (Ttl, {"max_requeues": 1}, {"fixed": {"max_requeues": 2}}, "fixed.max_requeues is 2, and limits.max_requeues is 1"),
+    (
+        Log,
+        {},
+        {"introspection": ("bytes",), "uncompared": {"observe": ["bytes"]}},
+        "introspection and uncompared.observe both name 'bytes'",
+    ),
+]
+"""Declarations whose parts cannot both be true: the class, its limits, its other attributes, and the message."""
+
+
+@pytest.mark.parametrize(("subject", "limits", "attributes", "message"), CONTRADICTIONS)
+def test_a_declaration_that_contradicts_itself_is_refused_in_one_line(
+    subject: type[Subject], limits: dict[str, Any], attributes: dict[str, Any], message: str
+) -> None:
+    own = {"settings": (), "arguments": {}, "fixed": {}, **attributes}
+    with pytest.raises(BrokenSubject, match=message) as refused:
+        declaration_of(changed(subject, limits=limits, **own))
+    assert str(refused.value).startswith("the subject's start answer: ")
+    assert "\n" not in str(refused.value)
+
+
 def test_a_limit_stays_below_the_most_that_the_subject_takes() -> None:
     cases = cases_of(changed(Lru, limits={**Lru.limits, "max_limit": 1_000}))
     assert max(case.config.max_size_bytes for case in cases) == 1_000

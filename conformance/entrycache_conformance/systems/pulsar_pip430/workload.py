@@ -47,6 +47,12 @@ class Limits(pulsar.Limits):
     max_requeues: int | None = bounded_field(0, None)
     lazy_expiry: bool = step_field(False)
 
+    def find_contradiction(self, declaration: Any) -> str:
+        """Return two parts of a declaration that cannot both be true, such as lazy expiry without an `expire`."""
+        owes = self.lazy_expiry and "expire" not in declaration.ops and declaration.ops & {"advance", "configure"}
+        missing = "limits.lazy_expiry is true, and ops does not name 'expire'" if owes else ""
+        return missing or super(Limits, self).find_contradiction(declaration)
+
     @property
     def arguments(self) -> Mapping[str, Mapping[str, str]]:
         """A cache that expires entries by itself knows one age."""
