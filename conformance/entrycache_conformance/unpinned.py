@@ -11,6 +11,7 @@ which most answers are right.
 
 import contextlib
 import dataclasses
+import functools
 import re
 import sys
 import zipfile
@@ -256,22 +257,39 @@ def fit_variants(subject: child.Child) -> FittedSubject:
 def find_variants(subject: TestedSubject) -> Declaration:
     """Return what the subject declares, with the variants under which most of its answers are right.
 
+    A variant goes back to its default where another one now explains the same answers.
+
     Raises:
         BrokenSubject: a case breaks the subject.
     """
     declaration = subject.declaration
     played = list(_play_deciding_cases(subject))
     variants: Any = declaration.variants or declaration.system.model.variants()
-    right = _count_right(played, variants, declaration)
-    for name, value in finding_cases.other_values(variants):
-        changed = dataclasses.replace(variants, **{name: value})
-        count = _count_right(played, changed, declaration)
-        if count > right:
-            variants, right = changed, count
     default = declaration.system.model.variants()
+
+    @functools.cache
+    def count(candidate: Any) -> int:
+        return _count_right(played, candidate, declaration)
+
+    while count(changed := _best_change(variants, count)) > count(variants):
+        for name in (each.name for each in dataclasses.fields(default)):
+            is_explained = count(_reset(variants, default, name)) < count(variants)
+            if is_explained and count(_reset(changed, default, name)) == count(changed):
+                changed = _reset(changed, default, name)
+        variants = changed
     off = {f"variants.{each.name}" for each in dataclasses.fields(default) if _is_same(variants, default, each.name)}
     findings = {waiver: behind for waiver, behind in declaration.findings.items() if waiver not in off}
     return dataclasses.replace(declaration, variants=variants, findings=findings)
+
+
+def _best_change(variants: Any, count: Callable[[Any], int]) -> Any:
+    """Return the variants with the one other value under which most answers are right."""
+    others = finding_cases.other_values(variants)
+    return max((dataclasses.replace(variants, **{name: value}) for name, value in others), key=count, default=variants)
+
+
+def _reset(variants: Any, default: Any, name: str) -> Any:
+    return dataclasses.replace(variants, **{name: getattr(default, name)})
 
 
 def _is_same(one: Any, other: Any, name: str) -> bool:

@@ -56,11 +56,14 @@ class Page(NamedTuple):
     tier: str
     system: System
     fails_on: tuple[str, ...]
+    """The releases with a driver of their own on which it fails: none for a finding that older ones have."""
     holds_on: tuple[str, ...]
     otherwise: dict[str, tuple[str, ...]]
     """Files of the page that fail on other releases than the page as a whole."""
     not_run: tuple[str, ...]
     text: str
+    failing: str
+    """The cell of all releases on which it fails."""
 
     def fails(self, release: Release, file: str = "") -> bool:
         """Return whether a file of the page fails on a release."""
@@ -92,7 +95,7 @@ def read_page(folder: Path) -> Page:
     title = text.splitlines()[0].removeprefix("# ")
     fails, holds = named(cells["Fails on"]), named(cells["Holds on"])
     not_run = named(cells.get("Not run on", ""))
-    return Page(folder.name, title, cells["Tier"], system, fails, holds, otherwise, not_run, text)
+    return Page(folder.name, title, cells["Tier"], system, fails, holds, otherwise, not_run, text, cells["Fails on"])
 
 
 PAGES: Final = tuple(read_page(page.parent) for page in sorted(FINDINGS.glob("*/README.md")))

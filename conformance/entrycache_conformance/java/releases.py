@@ -164,7 +164,8 @@ def find_release(subject: str) -> Release | None:
 def closest_releases(subject: str) -> tuple[Release, ...]:
     """Return the releases whose drivers may fit an unpinned version, the likeliest first.
 
-    These are the newest release that is not newer than the version, and the oldest that is newer.
+    These are the newest release that is not newer than the version, and the oldest that is newer. One with the same two
+    first numbers comes before one without.
 
     Raises:
         UsageError: the version cannot be read.
@@ -177,7 +178,8 @@ def closest_releases(subject: str) -> tuple[Release, ...]:
     named = sorted((each for family in families_named(name) for each in releases(family)), key=_release_order)
     older = [each for each in named if _release_order(each) <= wanted]
     newer = [each for each in named if _release_order(each) > wanted]
-    return (*older[-1:], *newer[:1])
+    line = version.split(".")[:2]
+    return tuple(sorted((*older[-1:], *newer[:1]), key=lambda each: each.version.split(".")[:2] != line))
 
 
 def require_release(subject: str) -> Release:

@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from entrycache_evidence.kafka_streams import expected_state
 from entrycache_reference.kafka_streams import ops, outcomes
-from entrycache_reference.kafka_streams.config import DeleteRead, Total
+from entrycache_reference.kafka_streams.config import DeleteRead, Total, ViewTombstone
 from entrycache_reference.kafka_streams.flush import ENDLESS, NOTHING_TO_CHOOSE
 from entrycache_reference.kafka_streams.laws.law import space
+from entrycache_reference.kafka_streams.laws.stores import shown_by_dropping
 from entrycache_reference.kafka_streams.state import Listener, Node, Row, Store
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
@@ -323,6 +324,9 @@ def do_store_list(expected: expected_state.ExpectedState, event: Any) -> outcome
     for key in list_between(nodes, first, last):
         expected_state.look_up(expected, name, key)
     view.update({key: node.value for key, node in nodes.items()})
+    if expected.config.variants.view_tombstone is ViewTombstone.DROPPED:
+        stored = expected.stores[name].inner
+        return outcomes.Listing(shown_by_dropping(list_between(view, first, last), nodes, stored))
     return outcomes.Listing(
         tuple([(key, view[key]) for key in list_between(view, first, last) if view[key] is not None])
     )

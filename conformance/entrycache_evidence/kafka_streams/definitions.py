@@ -27,7 +27,8 @@ from entrycache_evidence.kafka_streams.cache_definitions import (
 )
 from entrycache_evidence.kafka_streams.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
-from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery
+from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery, ViewTombstone
+from entrycache_reference.kafka_streams.laws.stores import shown_by_dropping
 from entrycache_reference.kafka_streams.laws.views import shown_backward
 from entrycache_reference.kafka_streams.state import OpenView, Part, Row, State, Step, Store
 from entrycache_reference.kafka_streams.views import INSIDE_A_CALL
@@ -66,6 +67,8 @@ def list_view(expected: expected_state.ExpectedState, event: Any, backward: bool
     for key in keys_of_view(event, nodes)[::order]:
         expected_state.look_up(expected, event.store, key)
     keys = keys_of_view(event, {**stored, **nodes})[::order]
+    if expected.config.variants.view_tombstone is ViewTombstone.DROPPED:
+        return outcomes.Listing(shown_by_dropping(keys, nodes, stored))
     if backward and expected.config.variants.backward_tombstone is BackwardTombstone.SHOWS:
         return outcomes.Listing(shown_backward(keys, nodes, stored))
     view = {key: nodes[key].value if key in nodes else stored[key] for key in keys}

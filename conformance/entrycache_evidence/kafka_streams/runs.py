@@ -71,6 +71,14 @@ TOMBSTONES_BACKWARD: Final = (
 )
 """A backward view that meets a tombstone above every key of the underlying store, and one that comes too early."""
 
+TOMBSTONE_DROPPED: Final = (
+    *TOMBSTONES_BACKWARD[:-3],
+    ops.StorePut("s", "y", None),
+    ops.StoreAll("s"),
+    view_ops.StoreView("s", backward=True),
+)
+"""A view that meets an uncached key before the tombstone of another one."""
+
 OPENED: Final = (*(ops.StorePut("s", key, "1") for key in "xy"), view_ops.ViewOpen("v", "s"), view_ops.ViewNext("v"))
 OPEN_VIEWS: Final = (
     *((*OPENED, end) for end in (ops.Close("s"), view_ops.StoreClose("s"), ops.Evict("s"), ops.Metrics("s"))),
@@ -97,6 +105,7 @@ def generate_runs() -> Iterator[Run]:
     yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
     for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD):
         yield Config(variants=RELEASED), steps
+    yield Config(variants=Variants(view_tombstone=configuration.ViewTombstone.DROPPED)), TOMBSTONE_DROPPED
     yield from generate_default_runs(range(CASES + VIEW_CASES))
     yield from generate_released_runs()
     for steps in OPEN_VIEWS:

@@ -52,6 +52,13 @@ class DeleteRead(Enum):
     CACHED = "cached"
 
 
+class ViewTombstone(Enum):
+    """Variant `view_tombstone` (K-STORE-8, K-VIEW-1): the effect of a cached tombstone on a view."""
+
+    HIDES = "hides"
+    DROPPED = "dropped"
+
+
 class BackwardTombstone(Enum):
     """Variant `backward_tombstone` (K-VIEW-1): the effect of a cached tombstone on a backward view."""
 
@@ -78,6 +85,7 @@ class Variants:
     delete_read: DeleteRead = DeleteRead.UNCACHED
     backward_tombstone: BackwardTombstone = BackwardTombstone.HIDES
     range_query: RangeQuery = RangeQuery.MERGED
+    view_tombstone: ViewTombstone = ViewTombstone.HIDES
 
 
 @dataclass(frozen=True, slots=True)

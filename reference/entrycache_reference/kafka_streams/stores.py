@@ -12,11 +12,11 @@ from typing import Final
 
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.change import size_bytes, sort_by_bytes
-from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
+from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery, ViewTombstone
 from entrycache_reference.kafka_streams.entries import is_between, keys_between, look_up, put_node, with_answer
 from entrycache_reference.kafka_streams.flush import Environment, perform_steps
 from entrycache_reference.kafka_streams.namespaces import flush
-from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Shared, Value
+from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Pair, Shared, Value
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
 from entrycache_reference.rules import Rule, rule
 
@@ -169,8 +169,31 @@ def store_delete(state: State, event: ops.StoreDelete, config: Config, env: Envi
     return with_answer(change, Value(value))
 
 
+@rule(Rule.K_STORE_11)
+def merge_as_released(keys: tuple[str, ...], nodes: Mapping[str, Node], inner: Mapping[str, str]) -> tuple[Pair, ...]:
+    """Return the entries of a view of these keys under `view_tombstone` "dropped".
+
+    While an entry of the underlying store is next, the tombstones that are next in the cache are dropped. They do not
+    hide their keys, which come after that entry.
+    """
+    entries: tuple[Pair, ...] = ()
+    is_dropped = False
+    for key in keys:
+        if key not in nodes:
+            entries += ((key, inner[key]),)
+            is_dropped = True
+        elif nodes[key].value is not None:
+            entries += ((key, nodes[key].value),)
+            is_dropped = False
+        elif is_dropped and key in inner:
+            entries += ((key, inner[key]),)
+    return entries
+
+
 @rule(Rule.K_STORE_8)
-def list_merged_view(state: State, name: str, first: str | None, last: str | None) -> tuple[State, Answer]:
+def list_merged_view(
+    state: State, name: str, first: str | None, last: str | None, config: Config
+) -> tuple[State, Answer]:
     """Return cache and underlying store as one view: the cache wins, and its tombstones hide."""
     after = ensure_store(state, name)
     below = store_of(after, name).inner
@@ -178,19 +201,21 @@ def list_merged_view(state: State, name: str, first: str | None, last: str | Non
     for key in keys_between(after, name, first, last, True):
         view[key] = space_of(after, name).nodes[key].value
         after = look_up(after, name, key)
+    if config.variants.view_tombstone is ViewTombstone.DROPPED:
+        return after, Listing(merge_as_released(sort_by_bytes(tuple(view)), space_of(after, name).nodes, below))
     return after, Listing(tuple((key, view[key]) for key in sort_by_bytes(tuple(view)) if view[key] is not None))
 
 
 @rule(Rule.K_STORE_8)
 def store_range(state: State, event: ops.StoreRange, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read a range, both ends included."""
-    return list_merged_view(state, event.store, event.from_, event.to)
+    return list_merged_view(state, event.store, event.from_, event.to, config)
 
 
 @rule(Rule.K_STORE_8)
 def store_all(state: State, event: ops.StoreAll, config: Config, env: Environment) -> tuple[State, Answer]:
     """Read every key."""
-    return list_merged_view(state, event.store, None, None)
+    return list_merged_view(state, event.store, None, None, config)
 
 
 @rule(Rule.K_STORE_2)

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.change import sort_by_bytes
-from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery
+from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery, ViewTombstone
 from entrycache_reference.kafka_streams.entries import is_between, look_up, put_node, with_answer
 from entrycache_reference.kafka_streams.flush import Environment, mark_no_answer
 from entrycache_reference.kafka_streams.namespaces import clear, close, flush
@@ -54,6 +54,7 @@ from entrycache_reference.kafka_streams.stores import (
     build_store_node,
     ensure_store,
     find_value,
+    merge_as_released,
     read_value,
     store_of,
     with_store,
@@ -150,6 +151,9 @@ def list_view(state: State, event: StoreView | StoreQueryRange, backward: bool, 
     view = View(order_keys(nodes, selects, backward), order_keys(inner, selects, backward))
     for key in view.cached:
         after = look_up(after, event.store, key)
+    if config.variants.view_tombstone is ViewTombstone.DROPPED:
+        keys = sort_by_bytes(tuple({*view.cached, *view.stored}))
+        return after, Listing(merge_as_released(keys[::-1] if backward else keys, nodes, inner))
     if backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS:
         return after, Listing(merge_backward_as_released(view, nodes, inner))
     return after, Listing(merge(view, nodes, inner, backward))
@@ -325,11 +329,13 @@ def may_come_next(view: OpenView, entry: Pair | None, config: Config) -> bool:
     """Return whether a view may answer this entry, or its end.
 
     A key that had a value all the time must not be left out, and a value must be one that the key has had. Variant
-    `backward_tombstone`: going backward, a key that is or was without a value may come with any, or with null.
+    `backward_tombstone`: going backward, a key that is or was without a value may come with any, or with null. Variant
+    `view_tombstone`: such a key may come with any value in both directions.
     """
     if view.has_ended or entry is None:
         return entry is None and (view.has_ended or all(None in view.had[key] for key in keys_ahead(view)))
-    shows = view.range.backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS
+    drops = config.variants.view_tombstone is ViewTombstone.DROPPED and entry[1] is not None
+    shows = drops or (view.range.backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS)
     if shows and is_in_view(view.range, entry[0]):
         view = view._replace(had={entry[0]: (None,), **view.had})
     ahead = keys_ahead(view)

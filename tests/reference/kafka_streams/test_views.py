@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_reference.kafka_streams import Config, State, Step, Variants, initial, laws, ops, step, views
-from entrycache_reference.kafka_streams.config import BackwardTombstone, RangeQuery
+from entrycache_reference.kafka_streams.config import BackwardTombstone, RangeQuery, ViewTombstone
 from entrycache_reference.kafka_streams.outcomes import (
     Counted,
     Done,
@@ -146,6 +146,21 @@ def test_k_view_9__a_released_backward_view_shows_deleted_keys() -> None:
     expected = Listing((("z", None), ("y", "2"), ("x", "1")))
     assert last_answer(*deleted, StoreView("s", backward=True), config=config) == expected
     assert last_answer(*deleted, StoreView("s"), config=config) == Listing((("y", "2"),))
+
+
+@pytest.mark.rule("K-STORE-11")
+def test_k_store_11__a_view_before_3_9_1_shows_a_deleted_key_behind_one_that_is_not_cached() -> None:
+    config = released(view_tombstone=ViewTombstone.DROPPED)
+    deleted = (*STORED, StoreClear("s"), ops.StorePut("s", "y", None))
+    for view in (ops.StoreAll("s"), ops.StoreRange("s", "x", "y"), StoreView("s"), StoreQueryRange("s")):
+        assert last_answer(*deleted, view, config=config) == Listing((("x", "1"), ("y", "2")))
+        assert last_answer(*deleted, view) == Listing((("x", "1"),))
+        assert last_answer(*deleted, ops.StoreGet("s", "x"), view, config=config) == Listing((("x", "1"),))
+    assert last_answer(*deleted, StoreView("s", backward=True), config=config) == Listing((("x", "1"),))
+    other = (*STORED, StoreClear("s"), ops.StorePut("s", "x", None), ops.StorePut("s", "z", None))
+    expected = Listing((("y", "2"), ("x", "1")))
+    assert last_answer(*other, StoreView("s", backward=True), config=config) == expected
+    assert last_answer(*other, ops.StoreAll("s"), config=config) == Listing((("y", "2"),))
 
 
 @pytest.mark.rule("K-VIEW-10")
@@ -305,6 +320,15 @@ def test_k_view_6__a_released_backward_view_may_show_deleted_keys() -> None:
     assert [entry for entry in (("y", "2"), ("y", None), ("x", "1")) if not may_show(state, entry, config)] == []
     assert not may_show(state, ("x", None), config)
     assert [entry for entry in (("y", "2"), ("y", None)) if may_show(state, entry, Config())] == []
+
+
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__a_view_before_3_9_1_may_show_deleted_keys_but_never_null() -> None:
+    config = released(view_tombstone=ViewTombstone.DROPPED)
+    state = play(*STORED, ops.StorePut("s", "x", None), ViewOpen("v", "s"), config=config)[-1].state
+    assert may_show(state, ("x", "1"), config)
+    assert not may_show(state, ("x", None), config)
+    assert not may_show(state, ("x", "1"), Config())
 
 
 @pytest.mark.rule("K-VIEW-7")

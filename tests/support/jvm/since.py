@@ -55,6 +55,7 @@ _BOOKKEEPER: Final = ("org.apache.bookkeeper:bookkeeper-server",)
 FURTHER: Final = {
     "bookkeeper:4.14.5": Further("bookkeeper:4.14.4", _BOOKKEEPER),
     "bookkeeper:4.15.0": Further("bookkeeper:4.14.4", _BOOKKEEPER),
+    "kafka-streams:3.9.0": Further("kafka-streams:3.9.2", _KAFKA),
     "kafka-streams:4.0.2": Further("kafka-streams:4.0.0", _KAFKA),
     "kafka-streams:4.1.0": Further("kafka-streams:4.3.1", _KAFKA),
     "kafka-streams:4.1.2": Further("kafka-streams:4.3.1", _KAFKA),

@@ -228,6 +228,7 @@ VARIANT_RULES: Final = frozenset(
         rules.Rule.K_METRICS_4,
         rules.Rule.K_STORE_9,
         rules.Rule.K_STORE_10,
+        rules.Rule.K_STORE_11,
         rules.Rule.K_VIEW_9,
         rules.Rule.K_VIEW_10,
     }

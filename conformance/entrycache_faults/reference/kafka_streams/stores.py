@@ -52,6 +52,11 @@ SEEDED_FAULTS.register_variant(
 SEEDED_FAULTS.register_variant(
     "A deletion caches what it reads.", Rule.K_STORE_7, delete_read=configuration.DeleteRead.CACHED
 )
+SEEDED_FAULTS.register_variant(
+    "A view drops tombstones before their keys come.",
+    Rule.K_STORE_8,
+    view_tombstone=configuration.ViewTombstone.DROPPED,
+)
 
 
 # Caching stores and shares.
@@ -271,3 +276,10 @@ def read_without_caching(state: State, name: str, key: str, *rest: Any) -> tuple
     """In a release whose deletion caches the value that it reads, the deletion does not cache it."""
     after, value = stores.find_value(state, name, key)
     return Change(after), value
+
+
+@seeded_fault(Rule.K_STORE_11, "stores.merge_as_released")
+def merged_with_hidden(keys: tuple[str, ...], nodes: Any, inner: Any) -> tuple[outcomes.Pair, ...]:
+    """In a release whose views drop tombstones early, deleted keys are hidden."""
+    view = {key: nodes[key].value if key in nodes else inner[key] for key in keys}
+    return tuple((key, value) for key, value in view.items() if value is not None)

@@ -148,31 +148,31 @@ def share_to_the_nearest(state: State, event: ops.Share, config: Config, *calls:
     return state, outcomes.Shared(rounded)
 
 
-def _list_view(state: State, name: str, first: str | None, last: str | None) -> tuple[State, dict[str, str | None]]:
-    after, answer = stores.list_merged_view(state, name, first, last)
+def _list_view(state: State, name: str, *rest: Any) -> tuple[State, dict[str, str | None]]:
+    after, answer = stores.list_merged_view(state, name, *rest)
     assert isinstance(answer, outcomes.Listing)
     return after, dict(answer.entries)
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
-def merge_from_below(state: State, name: str, first: str | None, last: str | None) -> OperationResult:
+def merge_from_below(state: State, name: str, *rest: Any) -> OperationResult:
     """The merged view shows the value of the underlying store although the cache holds the key."""
-    after, view = _list_view(state, name, first, last)
+    after, view = _list_view(state, name, *rest)
     below = stores.store_of(after, name).inner
     return after, outcomes.Listing(tuple((key, below.get(key, value)) for key, value in view.items()))
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
-def merge_without_its_end(state: State, name: str, first: str | None, last: str | None) -> OperationResult:
+def merge_without_its_end(state: State, name: str, first: str | None, last: str | None, *rest: Any) -> OperationResult:
     """The end never belongs to a range of a store."""
-    after, view = _list_view(state, name, first, last)
+    after, view = _list_view(state, name, first, last, *rest)
     return after, outcomes.Listing(tuple((key, value) for key, value in view.items() if key != last))
 
 
 @served_fault(Rule.K_STORE_8, "stores.list_merged_view")
-def merge_with_tombstones(state: State, name: str, first: str | None, last: str | None) -> OperationResult:
+def merge_with_tombstones(state: State, name: str, first: str | None, last: str | None, *rest: Any) -> OperationResult:
     """The merged view shows a deleted key with the value null."""
-    after, view = _list_view(state, name, first, last)
+    after, view = _list_view(state, name, first, last, *rest)
     own = space_of(after, name)
     hidden = {key: None for key in entries.keys_between(after, name, first, last, True) if own.nodes[key].value is None}
     merged = {**view, **hidden}

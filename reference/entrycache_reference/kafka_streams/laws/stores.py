@@ -6,7 +6,7 @@ step, and look at the order in which entries are forwarded.
 
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery
+from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery, ViewTombstone
 from entrycache_reference.kafka_streams.laws import law
 from entrycache_reference.kafka_streams.ops import (
     OnForward,
@@ -213,8 +213,13 @@ def forwards_each(config: Config, pre: State, event: StoreFlush, step: Step) -> 
     return all((key, own.nodes[key].value) in forwarded for key in own.dirty if own.nodes[key].value is not None)
 
 
+def hides(config: Config) -> bool:
+    """Return whether a cached tombstone hides its key in every view."""
+    return config.variants.view_tombstone is ViewTombstone.HIDES
+
+
 def _answers(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return not law.has_failed(step)
+    return hides(config) and not law.has_failed(step)
 
 
 def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -229,6 +234,23 @@ def lists_the_view(config: Config, pre: State, event: Any, step: Step) -> bool:
         and (high is None or code <= high.encode("utf-8", "surrogatepass"))
     )
     return step.outcome.answer == Listing(expected)
+
+
+def shown_by_dropping(keys: list[str], nodes: Any, stored: Any) -> tuple[tuple[str, str | None], ...]:
+    """Return what a view of these keys shows if a tombstone is dropped as soon as it is next in the cache."""
+    expected: list[tuple[str, str | None]] = []
+    for at, key in enumerate(keys):
+        if key not in nodes or nodes[key].value is not None:
+            expected.append((key, nodes[key].value if key in nodes else stored[key]))
+        elif key in stored and is_dropped_early(keys[:at], nodes):
+            expected.append((key, stored[key]))
+    return tuple(expected)
+
+
+def is_dropped_early(keys: list[str], nodes: Any) -> bool:
+    """Return whether the tombstone after these keys meets an uncached key, tombstones left out, before a cached one."""
+    values = [key for key in keys if key not in nodes or nodes[key].value is not None]
+    return bool(values) and values[-1] not in nodes
 
 
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll, StorePutAll)

@@ -7,7 +7,16 @@ from typing import Any, Final
 
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery
 from entrycache_reference.kafka_streams.laws import law
-from entrycache_reference.kafka_streams.laws.stores import EMPTY_STORE, agrees, is_on_closed, last_writes
+from entrycache_reference.kafka_streams.laws.stores import (
+    EMPTY_STORE,
+    agrees,
+    hides,
+    is_dropped_early,
+    is_on_closed,
+    last_writes,
+    shown_by_dropping,
+)
+from entrycache_reference.kafka_streams.ops import StoreAll, StoreRange
 from entrycache_reference.kafka_streams.outcomes import Counted, Done, ErrorKind, Failed, Listing, NextEntry, Value
 from entrycache_reference.kafka_streams.state import OpenView, State, Step
 from entrycache_reference.kafka_streams.view_ops import (
@@ -40,8 +49,9 @@ def keys_in_view(event: Any, keys: Any) -> list[str]:
     if prefix is not None:
         start = encode(prefix)
         return [key for code, key in coded if code[: len(start)] == start]
-    low = b"" if event.from_ is None else encode(event.from_)
-    inside = [key for code, key in coded if low <= code and (event.to is None or code <= encode(event.to))]
+    first, last = getattr(event, "from_", None), getattr(event, "to", None)
+    low = b"" if first is None else encode(first)
+    inside = [key for code, key in coded if low <= code and (last is None or code <= encode(last))]
     return inside[::-1] if getattr(event, "backward", False) else inside
 
 
@@ -56,7 +66,7 @@ def _answers(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 def _merges(config: Config, pre: State, event: StoreView, step: Step) -> bool:
     by_default = config.variants.backward_tombstone is BackwardTombstone.HIDES
-    return not law.has_failed(step) and event.prefix != "" and (by_default or not event.backward)
+    return not law.has_failed(step) and event.prefix != "" and hides(config) and (by_default or not event.backward)
 
 
 def shows_the_last_writes(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -81,7 +91,7 @@ def touches_its_cached_keys(config: Config, pre: State, event: Any, step: Step) 
 
 
 def _has_an_empty_prefix(config: Config, pre: State, event: StoreView, step: Step) -> bool:
-    return event.prefix == "" and not law.has_failed(step)
+    return event.prefix == "" and hides(config) and not law.has_failed(step)
 
 
 def shows_every_key(config: Config, pre: State, event: StoreView, step: Step) -> bool:
@@ -130,7 +140,7 @@ def caches_nothing(config: Config, pre: State, event: StoreQuery, step: Step) ->
 def _queries(config: Config, pre: State, event: Any, step: Step) -> bool:
     if law.has_failed(step):
         return False
-    return isinstance(event, StoreQuery) or config.variants.range_query is RangeQuery.MERGED
+    return isinstance(event, StoreQuery) or (config.variants.range_query is RangeQuery.MERGED and hides(config))
 
 
 def answers_like_a_read(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -186,7 +196,7 @@ def drops_what_is_cached(config: Config, pre: State, event: StoreClear, step: St
 
 def _shows(config: Config, pre: State, event: StoreView, step: Step) -> bool:
     shows = config.variants.backward_tombstone is BackwardTombstone.SHOWS
-    return event.backward and shows and not law.has_failed(step)
+    return event.backward and shows and hides(config) and not law.has_failed(step)
 
 
 def shows_what_a_later_tombstone_hides(config: Config, pre: State, event: StoreView, step: Step) -> bool:
@@ -200,7 +210,7 @@ def shown_backward(keys: list[str], nodes: Any, stored: Any) -> tuple[tuple[str,
     expected: list[tuple[str, str | None]] = []
     for at, key in enumerate(keys):
         hides = key in nodes and nodes[key].value is None
-        is_early = _is_dropped_early(keys[:at], nodes)
+        is_early = is_dropped_early(keys[:at], nodes)
         if not hides:
             expected.append((key, nodes[key].value if key in nodes else stored[key]))
         elif key in stored and is_early:
@@ -210,10 +220,15 @@ def shown_backward(keys: list[str], nodes: Any, stored: Any) -> tuple[tuple[str,
     return tuple(expected)
 
 
-def _is_dropped_early(keys: list[str], nodes: Any) -> bool:
-    """Return whether the tombstone after these keys meets an uncached key, tombstones left out, before a cached one."""
-    values = [key for key in keys if key not in nodes or nodes[key].value is not None]
-    return bool(values) and values[-1] not in nodes
+def _drops(config: Config, pre: State, event: Any, step: Step) -> bool:
+    asks_below = isinstance(event, StoreQueryRange) and config.variants.range_query is RangeQuery.BELOW
+    return not hides(config) and not asks_below and not law.has_failed(step)
+
+
+def shows_what_a_dropped_tombstone_hides(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-STORE-11."""
+    nodes, stored = law.space(pre, event.store).nodes, underlying(pre, event.store)
+    return step.outcome.answer == Listing(shown_by_dropping(keys_in_view(event, {**nodes, **stored}), nodes, stored))
 
 
 def _asks_below(config: Config, pre: State, event: StoreQueryRange, step: Step) -> bool:
@@ -290,7 +305,10 @@ def touches_no_more_than_the_order(config: Config, pre: State, event: Any, step:
     )
 
 
+MERGED: Final = (StoreRange, StoreAll, StoreView, StoreQueryRange)
+
 VIEW_LAWS: Final = (
+    law.Law(Rule.K_STORE_11, MERGED, _drops, shows_what_a_dropped_tombstone_hides),
     law.Law(Rule.K_VIEW_1, (StoreView,), _merges, shows_the_last_writes),
     law.Law(Rule.K_VIEW_2, (StoreView,), _answers, touches_its_cached_keys),
     law.Law(Rule.K_VIEW_3, (StoreView,), _has_an_empty_prefix, shows_every_key),
