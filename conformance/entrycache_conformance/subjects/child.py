@@ -8,7 +8,6 @@ ends. `PlayedRuns` remembers the runs of each process, because a failure may nee
 import contextlib
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from entrycache_conformance.subjects.processes import ChildProcess, StderrListener
@@ -178,9 +177,11 @@ class Child(TestedSubject):
                 raise RestartError(f"the subject could be started once, and not again: {error}") from None
             self._drop()
             raise BrokenSubject(f"the subject was started again, and declares something else: {error}") from None
-        if replace(declared, implementation=self._declaration.implementation) != self._declaration:
+        names = (name for name in Declaration.__dataclass_fields__ if name != "implementation")
+        changed = [name for name in names if getattr(declared, name) != getattr(self._declaration, name)]
+        if changed:
             self._drop()
-            raise BrokenSubject("the subject was started again, and declares something else than at first")
+            raise BrokenSubject(f"the subject was started again, and declares something else: {', '.join(changed)}")
 
     def _broken(self, error: Exception) -> BrokenSubject:
         """Return the error as one line, with the last words of stderr; a broken adapter has said why."""
