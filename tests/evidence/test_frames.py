@@ -18,7 +18,6 @@ from entrycache_evidence.kafka_streams import frame as kafka
 from entrycache_evidence.kafka_streams import frame as kafka_words
 from entrycache_evidence.pulsar_pip430 import frame as pulsar
 from entrycache_evidence.pulsar_pip430 import frame as pulsar_words
-from entrycache_evidence.pulsar_pip430.definitions import UNDEFINED_LEVELS
 from entrycache_evidence.rulebook.corpus import Run, generate_runs
 from entrycache_protocol.system import AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
@@ -306,15 +305,6 @@ def test_a_declaration_that_is_widened_is_noticed(system, changed_extents):
                 assert aspect in too_wide(words, {**declared, aspect: words.Extent.ALL}, changed), (op.name, aspect)
 
 
-def defined_ops(system: AnySystem) -> list[type[Any]]:
-    """Return the operations that have a definition; without one some alterations are seen by nothing."""
-    return [op for op in system.ops.values() if system is KAFKA or op.level not in UNDEFINED_LEVELS]
-
-
-def test_only_level_ledger_has_no_definition():
-    assert {"ledger"} == UNDEFINED_LEVELS
-
-
 def richest(played_steps: list[PlayedStep], op: type[Any], many: int) -> list[PlayedStep]:
     """Return the steps of an operation whose states hold most."""
     own = [step for step in played_steps if type(step.event) is op]
@@ -332,7 +322,7 @@ def is_detected(system: AnySystem, step: PlayedStep, altered: Any) -> bool:
 def test_every_alteration_of_the_state_is_detected(system, played_steps):
     shape = FRAMES[system.name].STATE
     aspects = defaultdict(set)
-    for op in defined_ops(system):
+    for op in system.ops.values():
         for step in richest(played_steps, op, 3):
             for aspect, state in altered(step.step.state, shape):
                 aspects[op].add(aspect)
@@ -343,7 +333,7 @@ def test_every_alteration_of_the_state_is_detected(system, played_steps):
 
 def test_every_alteration_of_the_answer_or_a_row_is_detected(system, played_steps):
     chance = random.Random(16)
-    for op in defined_ops(system):
+    for op in system.ops.values():
         for step in richest(played_steps, op, 12):
             rows = list(rows_altered(step.step.rows))
             altered = [step.step._replace(outcome=answer) for answer in answers(step.step.outcome)]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
+from entrycache_evidence.pulsar_pip430.ledger_definitions import are_rows_of_ledger, is_defined_ledger
 from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
@@ -346,6 +347,10 @@ PART_LABELS: Final[dict[tuple[type[ops.Op], type[ops.Op]], RowLabels]] = {
     (ops.Read, ops.Get): (Rule.READ_7, "READ"),
     (ops.ReadOne, ops.Get): (Rule.READ_7, "READ"),
     (ops.Read, ops.Insert): (None, "FILL"),
+    (ops.CursorRead, ops.Get): (Rule.READ_7, "READ"),
+    (ops.CursorRead, ops.Insert): (None, "FILL"),
+    (ops.ReplayRead, ops.Get): (Rule.READ_7, "READ"),
+    (ops.ReplayRead, ops.Insert): (None, "FILL"),
     (ops.RemoveCache, ops.Clear): (Rule.INVALIDATE_9, "CLOSE"),
 }
 """The rule and cause of the rows of a part, by the operations of the step and of the part."""
@@ -357,6 +362,9 @@ PASS_ORIGINS: Final[dict[type[ops.Op], str]] = {
     ops.Insert: "TRIGGER",
     ops.Read: "TRIGGER",
     ops.RunScheduled: "TRIGGER",
+    ops.Append: "TRIGGER",
+    ops.CursorRead: "TRIGGER",
+    ops.ReplayRead: "TRIGGER",
 }
 """The origin of a pass, by the operation of the step."""
 
@@ -466,10 +474,19 @@ def rows_follow(config: Config, pre: State, event: Any, step: Step, opens: bool)
     )
 
 
-# The whole definition.
+def ledger_rows_follow(config: Config, pre: State, event: Any, step: Step, opens: bool) -> bool:
+    """Check the rows of a step of level `ledger`: those of its parts, and of positions that no part is about."""
+    own = [own_rows(config, part.pre, part.event, part.step, event) for part in step.parts]
+    if own != [part.step.rows for part in step.parts]:
+        return False
+    expected: list[tuple[Row, ...]] = [(open_row(pre, event.cache),) if opens else ()]
+    for part, rows in zip(step.parts, own, strict=True):
+        is_delivery = type(part.event) is ops.MarkRead
+        expected.append(tuple(row._replace(rule=Rule.COUNT_5) if is_delivery else row for row in rows))
+    return are_rows_of_ledger(pre, event, step, [row for rows in expected for row in rows])
 
-UNDEFINED_LEVELS: Final = frozenset({"ledger"})
-"""The levels whose operations have no definition: only their frames, the definitions of their parts, and laws."""
+
+# The whole definition.
 
 
 def check_definition(config: Config, pre: State, event: Op, step: Step) -> tuple[Rule, ...]:
@@ -488,7 +505,9 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
     ):
         return False
     first = is_opening(pre, event, step)
-    return event.level in UNDEFINED_LEVELS or (
+    if event.level == "ledger":
+        return is_defined_ledger(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
+    return (
         is_open_as_defined(event, step, first)
         and _is_defined_part(config, pre, event, step)
         and has_its_parts(config, pre, event, step)
