@@ -337,7 +337,10 @@ def _find_type_error(value: Any) -> str:
 
 
 def find_broken_law(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]) -> str:
-    """Describe the first law that the reference breaks in these runs; empty if there is none."""
+    """Describe the first law that the reference breaks in these runs; empty if there is none.
+
+    A state in place of a step is where the run goes on. So a run reaches sizes that would take too many steps.
+    """
     definition = find_definition(system)
     for number, (config, steps) in enumerate(runs):
         state = system.model.initial(config)
@@ -346,6 +349,9 @@ def find_broken_law(system: AnySystem, runs: Iterable[tuple[Any, Iterable[Any]]]
         ):
             return f"the first state is not empty at step 0 of run {number}"
         for at, event in enumerate(steps):
+            if isinstance(event, type(state)):
+                state = event
+                continue
             try:
                 state = judge.step_with_laws(system, config, state, event, judge.Coverage(definition=definition)).state
             except judge.LawBroken as broken:

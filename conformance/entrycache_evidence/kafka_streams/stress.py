@@ -10,9 +10,10 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_reference.kafka_streams import config as configuration
-from entrycache_reference.kafka_streams import ops
+from entrycache_reference.kafka_streams import ops, view_ops
 
 Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
@@ -278,7 +279,32 @@ def stores() -> Iterator[ops.Op]:
     yield from (ops.Share(10**12 + number, number * 37, number % 2 == 0) for number in range(5))
 
 
+def open_views() -> Iterator[ops.Op]:
+    """Read views to their end and beyond it, while keys come, go and return around them."""
+    for backward in (False, True):
+        yield from (ops.StorePut("s", key, "1") for key in "bdfh")
+        yield from (view_ops.ViewOpen("v", "s", backward=backward), view_ops.ViewNext("v"))
+        yield from (ops.StoreDelete("s", key) for key in ("d", "b" if backward else "h"))
+        yield from (ops.StorePut("s", key, "2") for key in "aefg")
+        yield from (ops.StoreFlush("s"), ops.Evict("s"), *(view_ops.ViewNext("v") for _ in range(6)))
+        yield from (ops.StorePut("s", key, "3") for key in "abcdefghi")
+        yield from (view_ops.ViewNext("v"), ops.Metrics("s"), view_ops.ViewClose("v"), view_ops.StoreClear("s"))
+    yield from (view_ops.ViewOpen("v", "s", backward=True), view_ops.StoreClose("s"), view_ops.ViewNext("v"))
+
+
+def close_downstream() -> Iterator[ops.Op]:
+    """Close a store, and open it again, while entries wait to be forwarded."""
+    for number in range(3):
+        again = (view_ops.StoreOpen("s"), ops.StorePut("s", "b", "9"), ops.StoreFlush("s"))[:number]
+        yield view_ops.StoreOpen("s")
+        yield ops.OnForward("s", "a", (view_ops.StoreClose("s"), *again))
+        yield from (ops.StorePut("s", key, "1") for key in "abc")
+        yield from (ops.StoreFlush("s"), ops.StoreInner("s"), view_ops.StoreClose("s"))
+
+
 LARGE_RUNS: Final = (
+    open_views,
+    close_downstream,
     flush_and_evict,
     long_texts,
     overflow_by_one_write,
@@ -312,6 +338,8 @@ def generate_large_runs() -> Iterator[Run]:
             limits_within_rounds,
             reopen_during_turn,
             run_endless_loop,
+            open_views,
+            close_downstream,
         ):
             yield replace(config, variants=variants), tuple(played())
 
@@ -391,6 +419,74 @@ def _steps(source: random.Random, number: int) -> Iterator[ops.Op]:
         yield source.choice(choices)
 
 
+MIXED_RUNS: Final = 500
+"""The number of short runs in which operations of all levels meet in one namespace."""
+MIXED_STEPS: Final = 22
+SPACES: Final = ("s", "s", "t")
+
+
+def mix_operations(source: random.Random) -> Iterator[ops.Op]:
+    """Mix operations of all levels on two namespaces of that many stores, so that each meets what others left."""
+    for _ in range(MIXED_STEPS):
+        ns, view = source.choice(SPACES), source.choice("vw")
+        steps = tuple(_mixed_step(source) for _ in range(source.randint(1, 3)))
+        choices: Sequence[ops.Op] = (
+            _mixed_step(source),
+            _mixed_step(source),
+            _mixed_step(source),
+            ops.Listen(ns, steps, source.choice((0, 0, 1, 2))),
+            ops.OnForward(ns, source.choice("abc"), steps),
+            ops.Resize(source.choice((PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))),
+            view_ops.ViewOpen(view, ns, backward=source.random() < 0.5),
+            view_ops.ViewNext(view),
+            view_ops.ViewNext(view),
+            source.choice((view_ops.ViewClose(view), ops.Metrics(ns))),
+        )
+        yield source.choice(choices)
+    yield from (event for ns in "st" for event in (ops.Metrics(ns), ops.StoreAll(ns), ops.StoreInner(ns)))
+    yield from (ops.Usage(), ops.Metrics())
+
+
+def _mixed_step(source: random.Random) -> ops.Op:
+    """Choose an operation that a listener may perform too."""
+    ns, key, value = source.choice(SPACES), source.choice("abc"), source.choice(("1", "2", None))
+    writes: Sequence[ops.Op] = (
+        ops.Put(ns, key, value, source.random() < 0.7),
+        ops.PutIfAbsent(ns, key, value, source.random() < 0.7),
+        ops.PutAll(ns, tuple(ops.Write(one, value, True) for one in source.sample("abc", 2))),
+        ops.StorePut(ns, key, value),
+        view_ops.StorePutAll(ns, ((key, "3"), (source.choice("abc"), value), (key, "4"))),
+        view_ops.StorePutIfAbsent(ns, key, value),
+        ops.StoreDelete(ns, key),
+        ops.Delete(ns, key),
+    )
+    reads: Sequence[ops.Op] = (
+        ops.Get(ns, key),
+        ops.StoreGet(ns, key),
+        view_ops.StoreView(ns, backward=source.random() < 0.7),
+        view_ops.StoreQuery(ns, key, source.random() < 0.5),
+        source.choice((ops.All(ns), ops.ReverseAll(ns))),
+    )
+    drains: Sequence[ops.Op] = (ops.Flush(ns), ops.StoreFlush(ns), ops.Evict(ns))
+    ends: Sequence[ops.Op] = (
+        ops.Close(ns),
+        ops.Clear(ns),
+        view_ops.StoreClear(ns),
+        view_ops.StoreClose(ns),
+        view_ops.StoreOpen(ns),
+    )
+    return source.choice(source.choices((writes, reads, drains, ends), (4, 2, 3, 1))[0])
+
+
+def generate_mixed_runs() -> Iterator[Run]:
+    """Generate short runs of all levels under small budgets of calls, most of them under several variants."""
+    for number in range(MIXED_RUNS):
+        source = random.Random(f"mix {number}")
+        variants = choose_each_variant(configuration.Variants(), source) if number % 3 else configuration.Variants()
+        limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES))
+        yield configuration.Config(limit, source.choice((1, 2, 3, 8)), variants), tuple(mix_operations(source))
+
+
 def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs with default variants or all variants, and short random runs with each variant."""
     config, released = configuration.Config(PLENTY_BYTES), configuration.Config(PLENTY_BYTES, variants=RELEASED)
@@ -402,3 +498,4 @@ def generate_crowded_runs() -> Iterator[Run]:
             source = random.Random(f"{at} {number}")
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
             yield configuration.Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))
+    yield from generate_mixed_runs()

@@ -110,9 +110,13 @@ def is_not_forwarded(config: Config, pre: State, event: StoreFlush, step: Step) 
 
 
 def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-STORE-4: no key is forwarded with an older write after a newer one, nor unlike the underlying store."""
+    """Check K-STORE-4: no key is forwarded with an older write after a newer one, nor unlike the underlying store.
+
+    A store that the step closes has no last value; if the step opens it again, that is another store.
+    """
+    closed = {row.ns for row in step.rows if row.op == "CACHE_CLOSE"}
     for name, store in step.state.stores.items():
-        if not store.is_open:
+        if not store.is_open or name in closed:
             continue
         former = pre.stores.get(name, EMPTY_STORE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
