@@ -14,8 +14,10 @@ from entrycache_evidence.core.stress import find_broken_law
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
+from entrycache_reference.pulsar_pip430.outcomes import Ranked
+from entrycache_reference.pulsar_pip430.state import Cache
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, Position
+from entrycache_reference.vocabulary import CacheName, CursorName, Position
 from tests.support.evidence.systems import replace_system
 
 PULSAR = SYSTEMS["pulsar-pip430"]
@@ -105,3 +107,31 @@ def test_an_integer_for_a_boolean_is_reported(mistaken: Callable[[Any], Any], sa
     event = ops.Insert(CacheName("a"), Position(1, 0), 7)
     assert find_broken_law(PULSAR, [(Config(), (event,))]) == ""
     assert find_broken_law(with_model(Mistaken), [(Config(), (event,))]) == f"{said} at step 0 (insert) of run 0"
+
+
+def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
+    """A bound at 127 cursors is beyond every step; a state with more of them refutes it."""
+    config, names = Config(), [CursorName(f"c{number}") for number in range(130)]
+    members = {name: Position(1, number) for number, name in enumerate(names)}
+    large = initial(config)._replace(caches={CacheName("a"): Cache({}, 0, members)})
+    event = ops.CursorRank(CacheName("a"), names[-1])
+
+    class Bounded:
+        initial = staticmethod(initial)
+
+        @staticmethod
+        def step(state: Any, op: Any, config: Config) -> Any:
+            done = PULSAR.model.step(state, op, config)
+            return done._replace(outcome=Ranked(min(127, done.outcome.rank)))
+
+    assert find_broken_law(PULSAR, [(config, (large, event))]) == ""
+    assert find_broken_law(with_model(Bounded), [(config, (event, large))]) == ""
+    said = find_broken_law(with_model(Bounded), [(config, (large, event))])
+    assert said.startswith("R-CURSOR-7")
+    assert said.endswith("at step 1 (cursor_rank) of run 0")
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_crowded_runs_begin_in_large_states_too(name: str) -> None:
+    steps = [step for _, steps in SYSTEM_EVIDENCE[name].crowded_runs() for step in steps]
+    assert any(hasattr(step, "_fields") for step in steps)

@@ -11,6 +11,7 @@ from typing import Final
 from entrycache_evidence.pulsar_legacy.runs import A, B, at
 from entrycache_reference.pulsar_legacy import Config, Variants, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup
+from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
 Run = tuple[Config, tuple[ops.Op, ...]]
@@ -159,8 +160,44 @@ def positions() -> Iterator[ops.Op]:
         yield from (ops.EvictCache(B, 30_000), ops.Advance(10**10), ops.Expire(B), ops.Clear(A), ops.Usage())
 
 
-def generate_crowded_runs() -> Iterator[Run]:
-    """Generate both crowded runs, the second one under the variant too."""
+# --- Runs that begin in a state with thousands of items
+
+THOUSANDS: Final = 1_600
+"""The number of entries of a cache of a state that a run begins with."""
+GIVERS: Final = 800
+"""The number of caches of a state that a run begins with."""
+
+
+def begin_with_entries(config: Config) -> Iterator[State | ops.Op]:
+    """Expire, evict, read and list thousands of entries of one cache."""
+    entries = {at(number): Entry(100, number, number if number % 9 else None) for number in range(THOUSANDS)}
+    state = State(10**15, {A: Cache(entries, 100 * THOUSANDS)}, 100 * THOUSANDS)
+    last = at(THOUSANDS - 1)
+    yield from (state, ops.GetRange(A, at(0), last), ops.Read(A, at(0), last), ops.Expire(A, 10**15 - THOUSANDS + 99))
+    yield from (state, ops.EvictCache(A, 140_000), state, ops.Evict(140_000), ops.Usage(A), ops.Observe())
+    for drop in (ops.Clear(A), ops.RemoveRange(A, at(1), last, False), ops.InvalidateLedger(A, 1)):
+        yield from (state, drop)
+    yield from (State(0, {}, 0), ops.Read(A, at(0), at(1_100)), ops.Usage(A))
+
+
+def begin_with_caches(config: Config) -> Iterator[State | ops.Op]:
+    """Let most of hundreds of caches give in one pass."""
+    names = [CacheName(f"{number * 7 % GIVERS}") for number in range(GIVERS)]
+    sizes = [100 + number % 3 for number in range(GIVERS)]
+    caches = {name: Cache({at(0): Entry(size, 5, 7)}, size) for name, size in zip(names, sizes, strict=True)}
+    yield from (State(9, caches, sum(sizes)), ops.Usage(), ops.Observe(), ops.Evict(77_000), ops.Usage())
+
+
+def generate_runs_from_large_states() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
+    """Generate the runs that begin in a large state."""
+    for begin in (begin_with_entries, begin_with_caches):
+        config = Config(10**12)
+        yield config, tuple(begin(config))
+
+
+def generate_crowded_runs() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
+    """Generate both crowded runs, the second one under the variant too, and the runs that begin in a large state."""
     yield Config(10**12), tuple(caches())
     yield Config(10**12), tuple(positions())
     yield Config(10**12, variants=Variants(SingleLookup.OBJECT)), tuple(positions())
+    yield from generate_runs_from_large_states()

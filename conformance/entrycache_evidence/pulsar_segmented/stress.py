@@ -17,6 +17,8 @@ from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_evidence.pulsar_segmented.bounded_models import BRANCH, BRANCH_VARIANTS, QUERIES, VARIANTS, A, B, at
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.pulsar_segmented import Config, Mode, Variants, ops
+from entrycache_reference.pulsar_segmented.config import segment_bytes
+from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State
 from entrycache_reference.vocabulary import ABSENT, CacheName
 
 SEED: Final = 174
@@ -199,10 +201,47 @@ def generate_random_runs() -> Iterator[Run]:
         )
 
 
-def generate_crowded_runs() -> Iterator[Run]:
-    """Generate the crowded runs in both modes, and the short random runs."""
+# --- Runs that begin in a state with thousands of items
+
+THOUSANDS: Final = 1_300
+"""The number of segments, or of entries of one segment, of a state that a run begins with."""
+
+
+def build_entry(number: int, start: int) -> Entry:
+    """Build an entry of 60 bytes at this byte of its segment."""
+    return Entry(Place(A, at(number)), 60, start, number)
+
+
+def begin_with_segments(config: Config) -> Iterator[State | ops.Op]:
+    """Look up old and new entries of thousands of segments, each with one, and turn the full ring."""
+    segments = {number: Segment((build_entry(number, 0),), 64) for number in range(THOUSANDS)}
+    yield State(segments, THOUSANDS - 1, segment_bytes(config, THOUSANDS))
+    yield from (ops.Get(A, at(number)) for number in (0, 1, 1_500, THOUSANDS - 1, THOUSANDS))
+    yield from (ops.GetRange(A, at(0), at(THOUSANDS - 1)), ops.GetRange(A, at(9), at(11)), *QUERIES)
+    yield from (ops.Insert(B, at(0), 60, 1), ops.Insert(A, at(1), 60, 2), ops.Get(A, at(0)), *QUERIES)
+
+
+def begin_with_entries(config: Config) -> Iterator[State | ops.Op]:
+    """Look up and insert among thousands of entries of one segment, then leave it behind."""
+    entries = tuple(build_entry(number, 64 * number) for number in range(THOUSANDS))
+    size = segment_bytes(config, 3)
+    yield State({0: Segment(entries, 64 * THOUSANDS), 1: Segment(), 2: Segment()}, 0, size)
+    yield from (ops.Insert(B, at(0), 60, 1), ops.Get(A, at(0)), ops.GetRange(A, at(0), at(THOUSANDS - 1)), *QUERIES)
+    yield from (*(ops.Insert(B, at(number), size, 1) for number in range(1, 4)), ops.Get(A, at(0)), *QUERIES)
+
+
+def generate_runs_from_large_states() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
+    """Generate the runs that begin in a large state."""
+    for number, begin in ((THOUSANDS, begin_with_segments), (3, begin_with_entries)):
+        config = Config(number * (64 if number > 3 else 64 * (THOUSANDS + 9)), number)
+        yield config, tuple(begin(config))
+
+
+def generate_crowded_runs() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
+    """Generate the crowded runs in both modes, the short random runs, and those that begin in a large state."""
     for mode in Mode:
         yield Config(SEGMENTS * 1_000, SEGMENTS, mode), tuple(turn_around())
         yield Config(3 * 80_000, 3, mode), tuple(fill_one_segment())
     yield Config(SEGMENTS * 1_000, SEGMENTS, Mode.COPY, BRANCH_VARIANTS), tuple(turn_around())
     yield from generate_random_runs()
+    yield from generate_runs_from_large_states()
