@@ -1,7 +1,7 @@
 """The definition of `pulsar-pip430`: each step made once more, in another way than the reference makes it.
 
 `check_definition` compares a step with its definition. The definition says which parts a step has, which state and
-answer each part leaves, and which rows the step has; passes are defined in closed form in `pass_definitions`. Together
+answer each part leaves, and which rows the step has; passes and managed ledgers are defined in `closed_forms`. Together
 with the frames nothing is left open: what an operation may change is defined here or by a law of a rule, and everything
 else stays as it was. A definition is checked only if no law of a rule is broken. If the step differs, the rule of the
 operation is reported as broken.
@@ -11,9 +11,13 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from entrycache_evidence.pulsar_pip430.closed_forms import (
+    are_rows_of_ledger,
+    is_defined_ledger,
+    is_defined_pass,
+    pass_rows,
+)
 from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
-from entrycache_evidence.pulsar_pip430.ledger_definitions import are_rows_of_ledger, is_defined_ledger
-from entrycache_evidence.pulsar_pip430.pass_definitions import is_defined_pass, pass_rows
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, is_misplaced, refusable
@@ -315,7 +319,7 @@ ROWS: Final[dict[type[ops.Op], Rows]] = {
     ops.Get: get_rows,
     ops.GetRange: range_rows,
 }
-"""The rows of each operation; those of passes are defined in `pass_definitions`."""
+"""The rows of each operation; those of passes are defined in `closed_forms`."""
 
 
 def rows_of_operation(
