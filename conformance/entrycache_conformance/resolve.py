@@ -534,7 +534,7 @@ def resolve_subject(choice: SubjectChoice) -> TestedSubject:
 
 def is_jar(name: str) -> bool:
     """Return whether a name is the path of a jar."""
-    return name.endswith(".jar") and Path(name).is_file()
+    return name.endswith(".jar")
 
 
 def _open_released(name: str, choice: SubjectChoice) -> TestedSubject:
@@ -560,9 +560,9 @@ def _open_released(name: str, choice: SubjectChoice) -> TestedSubject:
 def _find_module(name: str) -> str:
     """Return the module in the current folder that a file or a name without a class means; empty if there is none."""
     module = name.removesuffix(".py").removeprefix("./").replace("/", ".")
-    path = Path(*module.split("."))
-    is_there = path.with_suffix(".py").is_file() or path.joinpath("__init__.py").is_file()
-    return module if is_there and all(part.isidentifier() for part in module.split(".")) else ""
+    path, is_name = Path(module.replace(".", "/")), all(part.isidentifier() for part in module.split("."))
+    is_there = is_name and (path.with_suffix(".py").is_file() or path.joinpath("__init__.py").is_file())
+    return module if is_there else ""
 
 
 def _open_python_subject(module: str, name: str, choice: SubjectChoice) -> TestedSubject:

@@ -188,6 +188,8 @@ def require_folder(directory: Path) -> None:
         raise UsageError(
             f"{directory}: a file; expected the folder of the trace, which holds broker=NAME/part-*.parquet"
         )
+    if ".jsonl" not in directory.suffixes and directory.suffix not in {"", ".json"}:
+        raise UsageError(f"{directory}: a file; expected the folder of a trace, or JSON Lines (.jsonl, .jsonl.zst)")
     folder = str(directory.with_suffix("")) if directory.suffix else "FOLDER"
     convert = f"entrycache trace convert {shlex.quote(str(directory))} {shlex.quote(folder)}"
     raise UsageError(f"{directory}: a file; expected the folder of a trace. Convert JSON Lines first: {convert}")

@@ -22,6 +22,8 @@ MISTAKES = [
     ("conform --profile x", 2, "'x' is not one of"),
     ("conform fast --level nope", 2, "expected one of: range, queue, manager, reads, cursors"),
     ("conform nothing", 2, "unknown subject 'nothing'"),
+    ("conform .", 2, "unknown subject '.'"),
+    ("conform build/mine.jar", 2, "build/mine.jar is not there; expected a jar or a folder of classes"),
     ("conform expire-at-the-cutoff --system kafka-streams", 2, "does not offer"),
     ("conform --command nosuchprogram", 2, "cannot start"),
     ("conform fast --classpath x.jar", 2, "--classpath goes with a released jar"),

@@ -22,6 +22,7 @@ from entrycache_league.sources import (
     zipf_requests,
 )
 from entrycache_protocol.errors import UsageError
+from entrycache_trace import files
 
 RECORD = "<IQIq"
 
@@ -73,6 +74,12 @@ def test_another_format_is_refused_with_the_expected_one(name: str, message: str
     (tmp_path / name).write_bytes(b"1,2,3")
     with pytest.raises(UsageError, match=re.escape(message)):
         read_requests(tmp_path / name)
+
+
+def test_a_command_that_takes_traces_names_no_conversion_of_requests(tmp_path: Path) -> None:
+    (tmp_path / "x.oracleGeneral.bin").write_bytes(b"1,2,3")
+    with pytest.raises(UsageError, match=r"expected the folder of a trace, or JSON Lines \(\.jsonl, \.jsonl\.zst\)$"):
+        files.require_folder(tmp_path / "x.oracleGeneral.bin")
 
 
 @pytest.mark.parametrize(

@@ -276,6 +276,8 @@ def list_classes(path: Path) -> frozenset[str]:
     try:
         with zipfile.ZipFile(path) as jar:
             return frozenset(name for name in jar.namelist() if name.endswith(".class"))
+    except FileNotFoundError:
+        raise UsageError(f"{path} is not there; expected a jar or a folder of classes") from None
     except (OSError, zipfile.BadZipFile):
         raise UsageError(f"class path entry {path} is no jar and no folder of classes") from None
 
