@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -71,6 +73,33 @@ def test_only_confirmed_over_all_paths_counts(monkeypatch: pytest.MonkeyPatch, s
 
 def test_the_grid_of_decisions_is_complete_in_flags() -> None:
     assert len(list(evidence.decisions())) == 2**4 * 4 * 3 * 2
+
+
+BOUNDED = {"decide": set(), "size_pass": {"held", "most", "stamp"}}
+"""The numbers that a contract bounds, as its line of evidence says; all others may be of any size."""
+
+
+def enlarged(contract: Contract, values: tuple[object, ...]) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield the arguments with one number far larger, and its name."""
+    named = dict(zip(inspect.signature(contract.check).parameters, values, strict=True))
+    for name, value in named.items():
+        if type(value) is int:
+            yield name, {**named, name: 10**15}
+        for field in getattr(value, "_fields", ()):
+            if type(getattr(value, field)) is int:
+                yield field, {**named, name: value._replace(**{field: 10**15})}  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("contract", NIGHTLY, ids=lambda contract: contract.name)
+def test_a_contract_takes_numbers_of_any_size(contract: Contract) -> None:
+    """A precondition that is too narrow would be confirmed as well."""
+    bounded = BOUNDED[contract.name.partition(".")[0]]
+    conditions = re.findall(r"^ *pre: (.*)$", contract.check.__doc__ or "", re.MULTILINE)
+    assert conditions
+    for values in itertools.islice(contract.grid(), 0, None, 7):
+        for name, arguments in enlarged(contract, values):
+            if name not in bounded:
+                assert all(eval(condition, {**arguments}) for condition in conditions), (name, arguments)
 
 
 def called() -> Iterator[tuple[str, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
@@ -23,8 +25,10 @@ from entrycache_evidence.induction.lemma import (  # noqa: E402
 from entrycache_evidence.induction.symbolic import Term, merge_paths, paths  # noqa: E402
 from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
 from entrycache_evidence.lemmas import LEMMAS, prove_lemmas  # noqa: E402
+from entrycache_evidence.pulsar_legacy import lemmas as legacy_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes, steps  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import Decision  # noqa: E402
+from entrycache_evidence.pulsar_segmented import lemmas as segmented_lemmas  # noqa: E402
 from entrycache_evidence.systems import SYSTEM_EVIDENCE  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
@@ -163,3 +167,33 @@ def test_any_pass_is_as_many_passes_as_there_may_be() -> None:
     assert len(left) == 2**3
     assert {len(step.parts) for step in done} == {1, 2}
     assert any(step.parts[0].step.state.queue[-1] == shapes.X for step in done)
+
+
+def numbers_of(term: Any) -> Iterator[Any]:
+    """Yield the numbers that a term asks for."""
+    if z3.is_const(term) and term.decl().kind() == z3.Z3_OP_UNINTERPRETED and z3.is_arith(term):
+        yield term
+    for part in term.children():
+        yield from numbers_of(part)
+
+
+def assumptions() -> dict[str, Iterable[Any]]:
+    """Return what the lemmas about single steps assume of the states before."""
+    return {
+        "pulsar-pip430": [shapes.build_constraints(shape.state()) for shape in (*shapes.SHAPES, shapes.CURSOR_LEFT)],
+        "kafka-streams": [size_lemmas.SIZES],
+        "pulsar-legacy": {id(case.given): case.given for case in legacy_lemmas.LAW_CASES.cases}.values(),
+        "pulsar-segmented": {id(case.given): case.given for case in segmented_lemmas.LAW_CASES.cases}.values(),
+    }
+
+
+@pytest.mark.parametrize("name", SYSTEM_EVIDENCE)
+def test_what_lemmas_assume_bounds_no_number(name: str) -> None:
+    """An assumption that is too narrow would prove as well."""
+    count = 0
+    for given in assumptions()[name]:
+        for number in {each.get_id(): each for each in numbers_of(given)}.values():
+            is_empty = str(number).endswith("bytes") and is_unsatisfiable(z3.And(given, number != 0))
+            assert is_empty or is_unsatisfiable(z3.And(given, number > 10**15)) is False, number
+            count += not is_empty
+    assert count

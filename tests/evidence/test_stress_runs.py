@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence import run
+from entrycache_evidence.core import stress
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.stress import find_broken_law
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
+from entrycache_evidence.rulebook import corpus
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_reference.pulsar_pip430 import Config, initial, ops
 from entrycache_reference.pulsar_pip430.outcomes import Ranked
@@ -135,3 +137,23 @@ def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
 def test_crowded_runs_begin_in_large_states_too(name: str) -> None:
     steps = [step for _, steps in SYSTEM_EVIDENCE[name].crowded_runs() for step in steps]
     assert any(hasattr(step, "_fields") for step in steps)
+
+
+LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
+    "pulsar-pip430": ((150, 4500), (24, 7400), (270, 14100), (160, 9200)),
+    "kafka-streams": ((320, 7800), (71, 14100), (320, 8100), (160, 3600)),
+    "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
+    "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),
+}
+"""The least numbers of runs and of their steps: of the rule book, large, crowded and generated."""
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_there_are_as_many_runs_as_before(name: str) -> None:
+    """Fewer seeds would check less, and nothing else would say so."""
+    kinds = (corpus.list_runs, *run.RUNS.values())
+    for kind, (runs, steps) in zip(kinds, LEAST[name], strict=True):
+        lengths = [len(tuple(tuple(one)[-1])) for one in kind(SYSTEMS[name])]
+        assert len(lengths) >= runs, kind
+        assert sum(lengths) >= steps, kind
+    assert (stress.SCALED_CASES, stress.SCALED_CASES_IN_CI) == (240, 64)
