@@ -10,6 +10,7 @@ history replaces a longer one only if it fails often enough, because no two sche
 """
 
 import dataclasses
+import itertools
 import random
 import time
 from collections import Counter
@@ -28,6 +29,7 @@ from entrycache_protocol.subject import (
     FailedRun,
     FailureKind,
     HistoryAnswer,
+    HistoryEvent,
     HistoryResult,
     SkippedRun,
     TestedSubject,
@@ -110,13 +112,15 @@ SILENT_REPLAYS: Final = 10
 class HistoryCounts:
     """The counts of judged histories: their steps and threads, and the rules that were checked.
 
-    `ended` is one history that ended and was judged. `is_late` says that one did not end, but did each time that it was
+    `overlapping` counts histories in which steps of two clients overlapped in time. `ended` is one history that ended
+    and was judged. `is_late` says that one did not end, but did each time that it was
     played again.
     """
 
     histories: int = 0
     steps: int = 0
     threads: int = 0
+    overlapping: int = 0
     undecided: Counter[str] = dataclasses.field(default_factory=Counter)
     fired: Counter[Rule] = dataclasses.field(default_factory=Counter)
     skipped: list[SkippedRun] = dataclasses.field(default_factory=list)
@@ -172,6 +176,7 @@ def judge_history(
     tally.threads += len(history.clients)
     if isinstance(answer, FailedRun):
         return FailingHistory(history, (broken_rule(promises, answer),), answer.message, None, answer)
+    tally.overlapping += has_overlap(history, answer)
     judged = promises.judge(history, answer, subject.declaration)
     tally.ended = (history, answer) if judged.fired else tally.ended
     tally.fired.update(judged.fired)
@@ -182,6 +187,20 @@ def judge_history(
     rules = tuple(rule for rule, _ in judged.broken)
     broken = judged.broken[0][1]
     return FailingHistory(attach_events(history, answer), rules, broken.said, broken, None)
+
+
+def has_overlap(history: History, happened: HistoryResult) -> bool:
+    """Return whether a step of one client began before a step of another client had ended."""
+    events = sorted((event for event in happened.events if 0 <= event.client < len(history.clients)), key=_start)
+    return any(
+        one.client != other.client and other.start < one.end
+        for at, one in enumerate(events)
+        for other in itertools.takewhile(lambda other, end=one.end: other.start < end, events[at + 1 :])
+    )
+
+
+def _start(event: HistoryEvent) -> int:
+    return event.start
 
 
 def attach_events(history: History, happened: HistoryResult) -> History:
@@ -314,6 +333,10 @@ class HistoryLevelResult(NamedTuple):
     fired: Mapping[Rule, int] = MappingProxyType({})
 
 
+ONE_IN: Final = 20
+"""One of so many histories, at least, has overlapping steps of two clients. Python threads behind one lock reach eight."""
+
+
 class CorruptionUnseen(errors.InternalError):
     """The error of a run that did not notice an answer corrupted on purpose: nothing it reports is credible."""
 
@@ -351,7 +374,12 @@ def conform_histories(
     if 2 * judged < tally.histories:
         few = f"{judged} of {tally.histories} histories could be judged: too few to say anything"
         skipped += (report.Skip(f"level {levels.CONCURRENT_LEVEL}", few),)
-    conforms = 2 * judged >= tally.histories > 0 and not unmet and not tally.is_late
+    apart = tally.histories >= ONE_IN and ONE_IN * tally.overlapping < tally.histories
+    if apart:
+        serial = f"steps of two clients overlapped in {tally.overlapping} of {tally.histories} histories; "
+        serial += "expected each client on a thread of its own"
+        skipped += (report.Skip(f"level {levels.CONCURRENT_LEVEL}", serial),)
+    conforms = 2 * judged >= tally.histories > 0 and not (unmet or tally.is_late or apart)
     verdict = errors.Verdict.CONFORMS if conforms else errors.Verdict.NOTHING_CHECKED
     return HistoryLevelResult(_level_report(declaration, tally, verdict), (), skipped, tally.fired)
 

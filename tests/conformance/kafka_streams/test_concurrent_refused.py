@@ -1,4 +1,4 @@
-"""A history whose steps are refused says nothing; if most are like that, nothing was checked."""
+"""Histories whose steps are refused, or do not overlap, say nothing; if most are like that, nothing was checked."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from entrycache_conformance.histories import conform_histories
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.subjects.wrappers import NarrowedSubject
-from entrycache_protocol.case import History
+from entrycache_protocol.case import Case, History
 from entrycache_protocol.errors import Verdict
-from entrycache_protocol.subject import HistoryAnswer, HistoryEvent, HistoryResult
+from entrycache_protocol.subject import HistoryAnswer, HistoryEvent, HistoryResult, RunResult
 
 
 class Refusing(NarrowedSubject):
@@ -69,3 +69,35 @@ def test_what_is_refused_does_not_conform(
 def test_without_refusals_it_conforms(tmp_path: Path) -> None:
     subject: Any = Refusing("illegal-state", lambda number, history, event: False)
     assert conform_histories(subject, 140, 0, tmp_path, lambda done, wanted: None).level.verdict is Verdict.CONFORMS
+
+
+class OneThread(NarrowedSubject):
+    """Our fast cache, which plays a history as one run, the clients in turn."""
+
+    def __init__(self) -> None:
+        inner = open_in_process("fast", "kafka-streams")
+        assert inner is not None
+        super().__init__(inner, inner.declaration)
+
+    def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
+        return [self._played(history) for history in histories]
+
+    def _played(self, history: History) -> HistoryAnswer:
+        places = [(client, at) for client, part in history.parts() for at in range(len(part))]
+        turns = sorted(
+            range(len(places)), key=lambda n: (places[n][0] == len(history.clients), places[n][0] >= 0, places[n][1])
+        )
+        steps = tuple(history.steps[n] for n in turns)
+        (answer,) = self.subject.play([Case(history.system, history.config, steps)])
+        assert isinstance(answer, RunResult)
+        events = {
+            n: HistoryEvent(*places[n], 2 * turn, 2 * turn + 1, answer.outcomes[turn]) for turn, n in enumerate(turns)
+        }
+        return HistoryResult(tuple(events[n] for n in range(len(places))))
+
+
+def test_histories_on_one_thread_are_not_concurrent(tmp_path: Path) -> None:
+    subject: Any = OneThread()
+    report = conform_histories(subject, 70, 0, tmp_path, lambda done, wanted: None)
+    assert report.level.verdict is Verdict.NOTHING_CHECKED
+    assert "steps of two clients overlapped in 0 of 70 histories" in report.skipped[-1].reason
