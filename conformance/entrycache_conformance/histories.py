@@ -334,7 +334,7 @@ class HistoryLevelResult(NamedTuple):
 
 
 ONE_IN: Final = 20
-"""One of so many histories, at least, has overlapping steps of two clients. Python threads behind one lock reach eight."""
+"""One of so many histories has overlapping steps of two clients. Threads of Python behind a lock reach eight."""
 
 
 class CorruptionUnseen(errors.InternalError):
