@@ -10,7 +10,6 @@ history replaces a longer one only if it fails often enough, because no two sche
 """
 
 import dataclasses
-import itertools
 import random
 import time
 from collections import Counter
@@ -29,7 +28,6 @@ from entrycache_protocol.subject import (
     FailedRun,
     FailureKind,
     HistoryAnswer,
-    HistoryEvent,
     HistoryResult,
     SkippedRun,
     TestedSubject,
@@ -191,16 +189,13 @@ def judge_history(
 
 def has_overlap(history: History, happened: HistoryResult) -> bool:
     """Return whether a step of one client began before a step of another client had ended."""
-    events = sorted((event for event in happened.events if 0 <= event.client < len(history.clients)), key=_start)
-    return any(
-        one.client != other.client and other.start < one.end
-        for at, one in enumerate(events)
-        for other in itertools.takewhile(lambda other, end=one.end: other.start < end, events[at + 1 :])
-    )
-
-
-def _start(event: HistoryEvent) -> int:
-    return event.start
+    ends: dict[int, int] = {}
+    for event in sorted(happened.events, key=lambda event: event.start):
+        if 0 <= event.client < len(history.clients):
+            if any(event.start < end for client, end in ends.items() if client != event.client):
+                return True
+            ends[event.client] = event.end
+    return False
 
 
 def attach_events(history: History, happened: HistoryResult) -> History:

@@ -70,6 +70,12 @@ def test_what_replaces_some_says_how_many(
     assert err[1] == f"entrycache: {copy}: {others} classes of managed-ledger-4.2.4.jar come from here"
 
 
+def test_an_entry_that_those_before_hide_is_refused(released_jar: Path, tmp_path: Path) -> None:
+    folder = folder_with(released_jar, tmp_path / "fix", ".")
+    with pytest.raises(UsageError, match="fix: entries before it on the class path hold all its classes"):
+        released_command(SUBJECT, f"{released_jar}:{folder}")
+
+
 @pytest.mark.usefixtures("released_jar")
 def test_without_one_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     released_command(SUBJECT)

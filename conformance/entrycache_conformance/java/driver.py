@@ -247,13 +247,19 @@ def count_replaced_classes(front: Sequence[Path], built: Driver) -> dict[Path, i
     """Count the classes of the jar under test that come from each entry.
 
     Raises:
-        UsageError: an entry is no jar and no folder, or none of its classes come from any.
+        UsageError: an entry is no jar and no folder, none of its classes come from any, or those before hide an entry.
     """
     tested = list_classes(built.tested_jar)
     left = set(tested)
     counts = {}
     for path in front:
-        replaced = left & list_classes(path)
+        own = list_classes(path) & tested
+        replaced = left & own
+        if own and not replaced:
+            raise UsageError(
+                f"{path}: entries before it on the class path hold all its classes of {built.tested_jar.name}, so none "
+                "of it would be tested; leave those entries out, or put it first"
+            )
         counts[path] = len(replaced)
         left -= replaced
     if front and len(left) == len(tested):
