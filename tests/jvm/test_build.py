@@ -170,6 +170,7 @@ NOT_FOUND = (
     f"project entrycache:entrycache-pulsar-{VERSION}:jar:1: Could not find artifact "
     "org.apache.pulsar:managed-ledger:jar:4.2.3 in central (https://repo.maven.apache.org/maven2) -> [Help 1]"
 )
+POM_ERROR = "[ERROR] [ERROR] Some problems were encountered while processing the POMs:\n[FATAL] Malformed POM @ line 5"
 NOT_FOUND_BEFORE = (
     "[ERROR] Failed to execute goal on project entrycache-pulsar: Could not resolve dependencies for project "
     "entrycache:entrycache-pulsar:jar:1: org.apache.pulsar:managed-ledger:jar:4.2.3 was not found in "
@@ -193,6 +194,10 @@ OFFLINE = (
         (
             {"mvn": "echo '[ERROR] the disk is full'; exit 1", "javac": "exit 0"},
             rf"^mvn could not build the driver of pulsar {re.escape(VERSION)}: the disk is full; see \S+\.log$",
+        ),
+        (
+            {"mvn": f"echo '{POM_ERROR}'; exit 1", "javac": "exit 0"},
+            rf"^mvn could not build the driver of pulsar {re.escape(VERSION)}: Malformed POM @ line 5; see \S+\.log$",
         ),
         *(
             (

@@ -256,7 +256,8 @@ def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> 
     done = processes.run_program(argv, work, {**os.environ, "JAVA_HOME": str(home)})
     log.write_text(done.stdout + done.stderr, "utf-8")
     if done.returncode != 0:
-        error_lines = [line for line in (done.stdout + done.stderr).splitlines() if "[ERROR]" in line]
+        lines = (done.stdout + done.stderr).splitlines()
+        error_lines = [line for line in lines if "[ERROR]" in line or "[FATAL]" in line]
         missing = next(
             (match[match.lastgroup or 0] for line in error_lines if (match := _NOT_RESOLVED.search(line))), None
         )
@@ -272,5 +273,6 @@ def _run_maven(mvn: str, home: Path, work: Path, part: BuildPart, log: Path) -> 
                 f"the {part.what} does not compile: {not_compiled[0]}{more}; mend that source, or choose the era in "
                 f"pom.xml and release.toml that fits the jar; see {log}"
             )
-        why = error_lines[0].partition("[ERROR]")[2].strip() if error_lines else "no message"
+        messages = [line.rpartition("[ERROR]")[2].rpartition("[FATAL]")[2].strip() for line in error_lines]
+        why = next((each for each in messages if not each.endswith(":")), "no message")
         raise errors.MissingPrerequisite(f"mvn could not build the {part.what}: {why}; see {log}")
