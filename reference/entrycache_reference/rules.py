@@ -210,6 +210,8 @@ class Rule(Enum):
     K_STORE_9 = "K-STORE-9"
     K_STORE_10 = "K-STORE-10"
     K_STORE_11 = "K-STORE-11"
+    K_OLD_1 = "K-OLD-1"
+    K_OLD_2 = "K-OLD-2"
     K_VIEW_1 = "K-VIEW-1"
     K_VIEW_2 = "K-VIEW-2"
     K_VIEW_3 = "K-VIEW-3"

@@ -106,6 +106,15 @@ RARE: Final = (
         pulsar_pip430.Config(variants=pulsar_pip430.Variants(duplicate_count=DuplicateCount.REPLACED)),
         (ops.Insert(A, AT, 1, 1), ops.Read(A, AT, AT, 1, HoldName("h")), ops.Insert(A, AT, 1, 2)),
     ),
+    Run(
+        KAFKA,
+        kafka_streams.Config(50, variants=kafka_streams.Variants(undelivered_eviction=UndeliveredEviction.LOST)),
+        (
+            *(kafka_ops.Put("a", key, "1", True) for key in "xy"),
+            kafka_ops.Listen("a"),
+            kafka_ops.Put("a", "z", "1", True),
+        ),
+    ),
     *(
         Run(KAFKA, kafka_streams.Config(max_size_bytes=100), (*FULL, event))
         for event in (

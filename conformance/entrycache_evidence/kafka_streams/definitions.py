@@ -45,7 +45,7 @@ def do_store_open(expected: expected_state.ExpectedState, event: view_ops.StoreO
     if event.store in expected.stores and expected.stores[event.store].is_open:
         expected.error = REFUSED
         return outcomes.Done()
-    expected.stores[event.store] = Store()
+    expected.stores[event.store] = Store(old_values=event.old_values)
     expected.open(event.store).listener = OF_STORE
     return outcomes.Done()
 
@@ -136,7 +136,7 @@ def do_store_close(expected: expected_state.ExpectedState, event: view_ops.Store
     flush(expected, event.store)
     if expected.is_right:
         do_close(expected, ops.Close(event.store))
-        expected.stores[event.store] = Store(is_open=False)
+        expected.stores[event.store] = Store(is_open=False, old_values=expected.stores[event.store].old_values)
         expected.views = {name: view for name, view in expected.views.items() if view.range.store != event.store}
     return outcomes.Done()
 

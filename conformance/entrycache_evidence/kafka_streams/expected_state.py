@@ -17,6 +17,7 @@ from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Forward, Handed
 from entrycache_reference.kafka_streams.state import Listener, Node, OpenView, Part, Row, Space, State, Store
+from entrycache_reference.vocabulary import ABSENT, Absent
 
 
 class ExpectedSpace:
@@ -356,11 +357,16 @@ def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -
 def forward_entry(expected: ExpectedState, name: str, key: str, node: Node) -> None:
     """Forward one entry downstream, and perform the steps set for its key."""
     store = expected.stores.get(name, Store())
+    old: str | None | Absent = ABSENT
+    if store.old_values:
+        values = {**store.forwarded, key: node.value}
+        old = store.forwarded.get(key)
+        store = store._replace(forwarded={one: value for one, value in values.items() if value is not None})
     expected.stores[name] = store._replace(forwarded_writes={**store.forwarded_writes, key: node.write})
     at = len(expected.forwards)
-    expected.forwards.append(Forward(name, key, node.value))
+    expected.forwards.append(Forward(name, key, node.value, (), old))
     answers = expected.perform(store.downstream.get(key, ()))
-    expected.forwards[at : at + 1] = [Forward(name, key, node.value, answers)]
+    expected.forwards[at : at + 1] = [Forward(name, key, node.value, answers, old)]
 
 
 # Lookups, writes and the overflow.

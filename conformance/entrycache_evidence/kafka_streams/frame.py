@@ -122,7 +122,10 @@ SPACE: Final = Record(
 )
 
 STORE: Final = Record(
-    (KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED), Aspect.OPEN)
+    (
+        *(KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED)),
+        *(Aspect.OPEN, Aspect.OPEN, KeyedValues(Aspect.FORWARDED)),
+    )
 )
 
 STATE: Final = Record(

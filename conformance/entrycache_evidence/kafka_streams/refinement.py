@@ -43,6 +43,7 @@ def abstract_state(adapter: Adapter) -> State:
                 {to_text(key): to_text(value) for key, value in store.underlying.items()},
                 downstream[name],
                 is_open=store.is_open,
+                old_values=store.old_values,
             )
             for name, store in adapter.stores.items()
         },
@@ -56,7 +57,7 @@ def abstract_state(adapter: Adapter) -> State:
 def comparable_state(state: State) -> State:
     """Remove the numbers of writes, the steps of listeners and what open views may show from a state."""
     spaces = {name: _without_write_numbers(space) for name, space in state.spaces.items()}
-    stores = {name: store._replace(forwarded_writes={}) for name, store in state.stores.items()}
+    stores = {name: store._replace(forwarded_writes={}, forwarded={}) for name, store in state.stores.items()}
     return state._replace(spaces=spaces, stores=stores, writes=0, running=0, views={})
 
 

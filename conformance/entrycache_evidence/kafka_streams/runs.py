@@ -87,6 +87,17 @@ OPEN_VIEWS: Final = (
 )
 """Runs in which an open view leaves the order of use open, and what makes it certain again."""
 
+OLD_VALUES: Final[Run] = (
+    Config(reentry_budget=1),
+    (
+        view_ops.StoreOpen("s", old_values=True),
+        *(ops.StorePut("s", "x", "1"), ops.StoreFlush("s")),
+        ops.OnForward("s", "x", (ops.StorePut("s", "x", "3"), ops.StoreFlush("s"))),
+        *(ops.StorePut("s", "x", "2"), ops.StoreFlush("s")),
+    ),
+)
+"""A key that is forwarded twice in one step, by a store that forwards old values."""
+
 RELEASED: Final = Variants(
     configuration.UndeliveredEviction.LOST,
     configuration.FailedFlush.CLEAN,
@@ -102,7 +113,7 @@ RELEASED: Final = Variants(
 
 def generate_runs() -> Iterator[Run]:
     """Generate the same runs every time, with the default variants and with those of the releases."""
-    yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS)
+    yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS, OLD_VALUES)
     for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD):
         yield Config(variants=RELEASED), steps
     yield Config(variants=Variants(view_tombstone=configuration.ViewTombstone.DROPPED)), TOMBSTONE_DROPPED

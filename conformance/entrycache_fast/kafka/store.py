@@ -18,6 +18,9 @@ from entrycache_fast.kafka.state import ClosedStoreError, DirtyEntry, Entry
 Forward = Callable[[bytes, bytes | None], None]
 """A function that gets a key and its value downstream; None: the key was deleted."""
 
+ForwardWithOld = Callable[[bytes, bytes | None, bytes | None], None]
+"""A function that also gets the value that it got before for the key; None: there was none."""
+
 
 def increment(prefix: bytes) -> bytes | None:
     """Return the least key above all keys with a prefix; None if every greater key has it."""
@@ -59,18 +62,33 @@ class CachingStore:
         name: str,
         underlying: MutableMapping[bytes, bytes],
         forward: Forward | None = None,
+        forward_with_old: ForwardWithOld | None = None,
     ) -> None:
         """Put the cache in front of `underlying`, under the namespace `name`, and become the listener of that.
 
         `forward` gets each key that is written to the underlying store, with its value. It may call the store again.
+        So may `forward_with_old`, which also gets the value before; give one of the two.
         """
         self.cache = cache
         self.name = name
         self.underlying = underlying
-        self._forward = forward
+        self.old_values = forward_with_old is not None
+        self._forward = self._with_old(forward_with_old, dict(underlying)) if forward_with_old else forward
         self._waiting: list[dict[bytes, Entry]] = []
         self.is_open = True
         cache.listen(name, self._receive)
+
+    @staticmethod
+    def _with_old(forward: ForwardWithOld, last: dict[bytes, bytes]) -> Forward:
+        """Return a forward that hands over the last value of a key too."""
+
+        def forward_both(key: bytes, value: bytes | None) -> None:
+            old = last.pop(key, None)
+            if value is not None:
+                last[key] = value
+            forward(key, value, old)
+
+        return forward_both
 
     def require_open(self) -> None:
         """Check that the store is open.

@@ -7,6 +7,8 @@ downstream, each with the answers of the steps inside it.
 from dataclasses import dataclass
 from enum import Enum
 
+from entrycache_reference.vocabulary import ABSENT, Absent
+
 
 class ErrorKind(Enum):
     """The reason why a step failed half-way; the changes made until then stay."""
@@ -176,12 +178,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Forward:
-    """One entry that a store forwarded downstream, and the answers of the steps there."""
+    """One entry that a store forwarded downstream, and the answers of the steps there.
+
+    `old` is the value that was forwarded before, None without one. Only a store with old values has it.
+    """
 
     store: str
     key: str
     value: str | None
     inner: tuple[Answer, ...] = ()
+    old: str | None | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,13 +59,16 @@ class Store(NamedTuple):
     """One caching store: the underlying store, the steps to take downstream, and the last forwarded writes.
 
     `forwarded_writes` holds for each key the number of the write that was forwarded last. A closed store keeps its name
-    until it is opened again.
+    until it is opened again. With `old_values` each forward also has the value before, and `forwarded` holds the value
+    that was forwarded last for each key.
     """
 
     inner: Mapping[str, str] = {}
     downstream: Mapping[str, tuple[Op, ...]] = {}
     forwarded_writes: Mapping[str, int] = {}
     is_open: bool = True
+    old_values: bool = False
+    forwarded: Mapping[str, str] = {}
 
 
 class OpenView(NamedTuple):

@@ -19,6 +19,7 @@ from entrycache_reference.kafka_streams.namespaces import flush
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Pair, Shared, Value
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
 from entrycache_reference.rules import Rule, rule
+from entrycache_reference.vocabulary import ABSENT, Absent
 
 OF_STORE: Final = Listener(of_store=True)
 
@@ -95,16 +96,25 @@ def receive_one_by_one(
     return after
 
 
+@rule(Rule.K_OLD_1, Rule.K_OLD_2)
+def old_value(state: State, name: str, key: str) -> str | None | Absent:
+    """Return the value that a store forwarded last for a key, None without one; absent if it forwards no old values."""
+    store = store_of(state, name)
+    return store.forwarded.get(key) if store.old_values else ABSENT
+
+
 @rule(Rule.K_STORE_4, Rule.K_STORE_5)
 def forward_entry(state: State, name: str, key: str, node: Node, config: Config, env: Environment) -> State:
     """Forward one entry downstream, and perform the steps that are set for its key."""
     at = len(state.in_progress.forwards)
-    store = store_of(state, name)
-    noted = with_store(state, name, store._replace(forwarded_writes={**store.forwarded_writes, key: node.write}))
-    started = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value)))
+    store, old = store_of(state, name), old_value(state, name, key)
+    forwarded = write_underlying(store.forwarded, key, node.value) if store.old_values else store.forwarded
+    writes = {**store.forwarded_writes, key: node.write}
+    noted = with_store(state, name, store._replace(forwarded_writes=writes, forwarded=forwarded))
+    started = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value, (), old)))
     after, answers = perform_steps(started, store.downstream.get(key, ()), config, env)
     forwards = after.in_progress.forwards
-    return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers), *forwards[at + 1 :]))
+    return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers, old), *forwards[at + 1 :]))
 
 
 def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:

@@ -11,13 +11,14 @@ StoreName = str
 
 @dataclass(frozen=True, slots=True)
 class StoreOpen:
-    """Open a store, empty. Other operations open a store that was never closed by themselves."""
+    """Open a store, empty. Other operations open a store that was never closed by themselves, without old values."""
 
     name: ClassVar[str] = "store_open"
     level: ClassVar[str] = "views"
     rule: ClassVar[Rule] = Rule.K_CLOSE_3
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     store: StoreName
+    old_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,8 +250,8 @@ def store_open(state: State, event: StoreOpen, config: Config, env: Environment)
 
     # DECISION: none.
     # EFFECT and OUTCOME
-    listening = space_of(state, event.store)._replace(listener=OF_STORE)
-    return with_store(with_space(state, event.store, listening), event.store, Store()), Done()
+    listening = with_space(state, event.store, space_of(state, event.store)._replace(listener=OF_STORE))
+    return with_store(listening, event.store, Store(old_values=event.old_values)), Done()
 
 
 @rule(Rule.K_CLOSE_3)
@@ -263,7 +263,8 @@ def store_close(state: State, event: StoreClose, config: Config, env: Environmen
     flushed, answer = flush(ensure_store(state, event.store), ops.Flush(event.store), config, env)
     closed, _ = close(flushed, ops.Close(event.store), config, env)
     left = {name: view for name, view in closed.views.items() if view.range.store != event.store}
-    return with_store(closed._replace(views=left), event.store, Store(is_open=False)), answer
+    gone = Store(is_open=False, old_values=store_of(closed, event.store).old_values)
+    return with_store(closed._replace(views=left), event.store, gone), answer
 
 
 @rule(Rule.K_CLOSE_3)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_reference.kafka_streams import Config, State, Step, Variants, initial, laws, ops, step, views
-from entrycache_reference.kafka_streams.config import BackwardTombstone, RangeQuery, ViewTombstone
+from entrycache_reference.kafka_streams.config import BackwardTombstone, Delivery, RangeQuery, ViewTombstone
 from entrycache_reference.kafka_streams.outcomes import (
     Counted,
     Done,
@@ -36,6 +36,7 @@ from entrycache_reference.kafka_streams.view_ops import (
     ViewOpen,
 )
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 REFUSED: Final = Failed(ErrorKind.ILLEGAL_STATE)
 STORED: Final = (ops.StorePut("s", "x", "1"), ops.StorePut("s", "y", "2"), ops.StoreFlush("s"))
@@ -369,3 +370,44 @@ def test_k_view_7__an_eviction_by_an_open_order_is_not_judged() -> None:
     assert views.follow(followed.state, ops.Usage(), Config(), later, got) is not None
     inside = (ops.OnForward("s", "x", (NEXT, ops.Metrics("s"))), ops.StorePut("s", "x", "5"), ops.StoreFlush("s"))
     assert isinstance(last_answer(*THREE, ViewOpen("v", "s"), *inside), Unanswered)
+
+
+def old_values(*events: Any, **config: Any) -> list[tuple[str, str | None, Any]]:
+    """Return what a store with old values forwards: each key with its value and the one before."""
+    steps = play(StoreOpen("s", old_values=True), *events, config=Config(**config))
+    return [(call.key, call.value, call.old) for done in steps for call in done.outcome.forwarded]
+
+
+@pytest.mark.rule("K-OLD-1")
+def test_k_old_1__the_first_forward_of_a_key_has_what_lay_below() -> None:
+    writes = (ops.StorePut("s", "x", value) for value in ("1", "2", None, "3"))
+    steps = (event for write in writes for event in (write, ops.StoreFlush("s")))
+    assert old_values(*steps) == [("x", "1", None), ("x", "2", "1"), ("x", None, "2"), ("x", "3", None)]
+
+
+@pytest.mark.rule("K-OLD-1")
+def test_k_old_1__a_store_without_old_values_forwards_none() -> None:
+    for opened in ((), (StoreOpen("s"),)):
+        (call,) = play(*opened, *STORED[:1], ops.StoreFlush("s"))[-1].outcome.forwarded
+        assert call.old is ABSENT
+    reopened = (StoreClose("s"), StoreOpen("s"), *STORED[:1], ops.StoreFlush("s"))
+    assert old_values(*reopened) == [("x", "1", ABSENT)]
+
+
+@pytest.mark.rule("K-OLD-2")
+@pytest.mark.parametrize("delivery", [Delivery.BELOW_FIRST, Delivery.ONE_BY_ONE])
+def test_k_old_2__the_forwards_of_a_key_form_a_chain(delivery: Delivery) -> None:
+    """X waits behind y, and the work of y writes x again: by default a value lies below that nobody was forwarded."""
+    again = ops.OnForward("s", "y", (ops.StorePut("s", "x", "3"), ops.StoreFlush("s")))
+    events = (*STORED, again, ops.StorePut("s", "y", "5"), ops.StorePut("s", "x", "2"), ops.StoreFlush("s"))
+    forwards = old_values(*events, variants=Variants(delivery=delivery))
+    chain = [(value, old) for key, value, old in forwards if key == "x"]
+    overtaken = [] if delivery is Delivery.BELOW_FIRST else [("2", "3")]
+    assert chain == [("1", None), ("3", "1"), *overtaken]
+
+
+@pytest.mark.rule("K-OLD-2")
+def test_k_old_2__a_second_forward_has_the_value_of_the_first() -> None:
+    again = ops.OnForward("s", "x", (ops.StorePut("s", "x", "3"), ops.StoreFlush("s")))
+    events = (again, ops.StorePut("s", "x", "2"), ops.StoreFlush("s"))
+    assert old_values(*events, reentry_budget=1) == [("x", "2", None), ("x", "3", "2")]

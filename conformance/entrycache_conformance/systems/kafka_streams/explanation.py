@@ -89,7 +89,9 @@ def read_typed_outcome(op: Any, value: Any) -> outcomes.Outcome:
         for call in value.get("flushed", ())
     )
     forwards = tuple(
-        outcomes.Forward(call["store"], call["key"], call["value"], tuple(call["inner"]))
+        outcomes.Forward(
+            call["store"], call["key"], call["value"], tuple(call["inner"]), call.get("old", vocabulary.ABSENT)
+        )
         for call in value.get("forwarded", ())
     )
     return outcomes.Outcome(codec.decode_object(kind, answer), calls, forwards)

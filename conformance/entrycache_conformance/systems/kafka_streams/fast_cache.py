@@ -30,7 +30,7 @@ from entrycache_protocol.system import LocalSubject
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Failed, Forward, Outcome
-from entrycache_reference.vocabulary import ABSENT
+from entrycache_reference.vocabulary import ABSENT, Absent
 
 DONE: Final = outcomes.Done()
 REFUSED: Final = Failed(ErrorKind.ILLEGAL_STATE)
@@ -142,17 +142,21 @@ class Adapter:
 
         self.cache.listen(op.ns, listener)
 
-    def store(self, name: str) -> CachingStore:
+    def store(self, name: str, old_values: bool = False) -> CachingStore:
         """Return the store of that name, made at its first use."""
         if name not in self.stores:
 
-            def forward(key: bytes, value: bytes | None) -> None:
+            def forward(key: bytes, value: bytes | None, old: str | None | Absent = ABSENT) -> None:
                 at = len(self.forwards)
-                self.forwards.append(Forward(name, to_text(key), to_text_or_none(value)))
+                self.forwards.append(Forward(name, to_text(key), to_text_or_none(value), (), old))
                 inner = self.performed(self.downstream.get((name, key), ()))
                 self.forwards[at] = replace(self.forwards[at], inner=inner)
 
-            self.stores[name] = self.store_type(self.cache, name, {}, forward)
+            def forward_with_old(key: bytes, value: bytes | None, old: bytes | None) -> None:
+                forward(key, value, to_text_or_none(old))
+
+            listeners = (None, forward_with_old) if old_values else (forward, None)
+            self.stores[name] = self.store_type(self.cache, name, {}, *listeners)
         return self.stores[name]
 
     def open_store(self, name: str) -> CachingStore:
@@ -243,7 +247,7 @@ class Adapter:
         if op.store in self.stores and self.stores[op.store].is_open:
             return REFUSED
         self.stores.pop(op.store, None)
-        self.store(op.store)
+        self.store(op.store, op.old_values)
         return DONE
 
     def store_close(self, op: view_ops.StoreClose) -> None:

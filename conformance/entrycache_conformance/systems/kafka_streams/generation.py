@@ -203,11 +203,33 @@ def _store_put_all(aim: Aim, state: State, depth: int) -> Any:
     return view_ops.StorePutAll(aim.store(), entries)
 
 
+def _store_open(aim: Aim, state: State, depth: int) -> Any:
+    """Make the opening of a store that is not open, or the closing of one."""
+    free = tuple(name for name in aim.stores if name not in state.stores or not state.stores[name].is_open)
+    if not free and "store_close" in aim.menu and aim.draw(0, 2) != 2:
+        return _store_close(aim, state, depth)
+    return _open(aim, choose(aim.draw, free) if free and aim.draw(0, 3) != 3 else aim.store())
+
+
+def _open(aim: Aim, store: str) -> Any:
+    """Make the opening of this store, mostly with old values.
+
+    Mostly work that writes a key again and flushes it follows, so that one step forwards the key twice.
+    """
+    key, old_values = aim.key(), aim.draw(0, 2) != 2
+    if old_values and {"store_put", "store_flush", "on_forward"} <= set(aim.menu) and aim.draw(0, 3) != 3:
+        again = (ops.StorePut(store, key, aim.value()), ops.StoreFlush(store))
+        written = ops.StorePut(store, key, aim.value() or "1")
+        aim.pending_ops = [ops.StoreFlush(store), written, ops.OnForward(store, key, again)]
+    return view_ops.StoreOpen(store, old_values)
+
+
 def _store_close(aim: Aim, state: State, depth: int) -> Any:
     """Make a close. Mostly another operation and then the opening of the store follow."""
     store = aim.store()
     if {"store_open", "store_get"} <= set(aim.menu) and aim.draw(0, 3) != 3:
-        aim.pending_ops = [view_ops.StoreOpen(store), ops.StoreGet(store, aim.key())]
+        opened = _open(aim, store)
+        aim.pending_ops = [*aim.pending_ops, opened, ops.StoreGet(store, aim.key())]
     return view_ops.StoreClose(store)
 
 
@@ -279,7 +301,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "store_inner": lambda aim, state, depth: ops.StoreInner(aim.store()),
     "on_forward": _on_forward,
     "share": _share,
-    "store_open": lambda aim, state, depth: view_ops.StoreOpen(aim.store()),
+    "store_open": _store_open,
     "store_view": _store_view,
     "store_put_if_absent": lambda aim, state, depth: view_ops.StorePutIfAbsent(aim.store(), aim.key(), aim.value()),
     "store_put_all": _store_put_all,

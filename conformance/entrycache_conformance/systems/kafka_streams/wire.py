@@ -10,6 +10,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.schema import object_schema, schema_of
 from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Failed, Forward, Handed, Outcome
+from entrycache_reference.vocabulary import ABSENT
 
 OPTIONAL_KEYS: Final = frozenset({"dirty", "lru", "tracked"})
 """Keys that are compared only if a subject declares them."""
@@ -43,7 +44,8 @@ def call_json(call: Call) -> dict[str, Any]:
 def forward_json(forward: Forward) -> dict[str, Any]:
     """Return one forwarded entry."""
     inner = [answer_json(answer) for answer in forward.inner]
-    return {"store": forward.store, "key": forward.key, "value": forward.value, "inner": inner}
+    old = {} if forward.old is ABSENT else {"old": forward.old}
+    return {"store": forward.store, "key": forward.key, "value": forward.value, **old, "inner": inner}
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
@@ -126,10 +128,11 @@ def _with_calls(schema: dict[str, Any]) -> dict[str, Any]:
         context["properties"][name] = {"type": "integer"}
     entry = {"type": "array", "prefixItems": [{"type": "string"}, value, context], "minItems": 2, "maxItems": 3}
     flushed = {"ns": {"type": "string"}, "entries": {"type": "array", "items": entry}, "inner": inner}
-    forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "inner": inner}
+    forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "old": value, "inner": inner}
     for name, title, parts in (("flushed", "Flush", flushed), ("forwarded", "Forward", forwarded)):
         shape = {"title": title, "type": "object"}
-        call = {**shape, "properties": parts, "required": list(parts), "additionalProperties": False}
+        required = [part for part in parts if part != "old"]
+        call = {**shape, "properties": parts, "required": required, "additionalProperties": False}
         schema["properties"][name] = {"type": "array", "items": call, "minItems": 1}
     return schema
 
@@ -143,7 +146,7 @@ def _require_array(value: Any, name: str) -> list[Any]:
 def _read_calls(value: Any, name: str, keys: frozenset[str]) -> list[dict[str, Any]]:
     calls = []
     for call in _require_array(value, name):
-        if type(call) is not dict or call.keys() != keys:
+        if type(call) is not dict or call.keys() - ({"old"} if name == "forwarded" else {*()}) != keys:
             raise MalformedValue(f"{name}: expected objects with {', '.join(sorted(keys))}, got {call!r}")
         inner = _require_array(call["inner"], f"{name}.inner")
         if any(type(answer) is not dict for answer in inner):

@@ -206,7 +206,7 @@ WEIGHTS: Final[dict[str, int]] = {
     "store_inner": 2,
     "on_forward": 5,
     "share": 1,
-    "store_open": 2,
+    "store_open": 3,
     "store_view": 10,
     "store_put_if_absent": 5,
     "store_put_all": 3,

@@ -19,6 +19,7 @@ from entrycache_reference.kafka_streams.change import (
 )
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 SEEDED_FAULTS.register_variant(
     "An eviction that nobody takes is lost.",
@@ -283,3 +284,21 @@ def merged_with_hidden(keys: tuple[str, ...], nodes: Any, inner: Any) -> tuple[o
     """In a release whose views drop tombstones early, deleted keys are hidden."""
     view = {key: nodes[key].value if key in nodes else inner[key] for key in keys}
     return tuple((key, value) for key, value in view.items() if value is not None)
+
+
+def _is_forwarded(state: State, name: str, key: str) -> bool:
+    return any((call.store, call.key) == (name, key) for call in state.in_progress.forwards)
+
+
+@seeded_fault(Rule.K_OLD_1, "stores.old_value")
+def old_value_unknown_before_the_step(state: State, name: str, key: str) -> Any:
+    """The first forward of a key in a step has no old value."""
+    old = stores.old_value(state, name, key)
+    return old if old is ABSENT or _is_forwarded(state, name, key) else None
+
+
+@seeded_fault(Rule.K_OLD_2, "stores.old_value")
+def old_value_of_the_first_forward(state: State, name: str, key: str) -> Any:
+    """A second forward of a key in a step has the old value of the first."""
+    calls = [call for call in state.in_progress.forwards if (call.store, call.key) == (name, key)]
+    return calls[0].old if calls else stores.old_value(state, name, key)

@@ -18,9 +18,10 @@ from entrycache_reference.kafka_streams.ops import (
     StoreRange,
 )
 from entrycache_reference.kafka_streams.outcomes import Listing, Value
-from entrycache_reference.kafka_streams.state import Space, State, Step, Store
-from entrycache_reference.kafka_streams.view_ops import StorePutAll
+from entrycache_reference.kafka_streams.state import Part, Space, State, Step, Store
+from entrycache_reference.kafka_streams.view_ops import StoreClose, StoreOpen, StorePutAll
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 EMPTY_STORE: Final = Store()
 
@@ -257,6 +258,45 @@ def is_dropped_early(keys: list[str], nodes: Any) -> bool:
     return bool(values) and values[-1] not in nodes
 
 
+def _forwards_old_values(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a store forwards, and none is opened or closed inside the step."""
+    return bool(step.outcome.forwarded) and not _has_opening(step.parts)
+
+
+def _has_opening(parts: tuple[Part, ...]) -> bool:
+    return any(isinstance(part.event, StoreOpen | StoreClose) or _has_opening(part.parts) for part in parts)
+
+
+def first_old_value_lay_below(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-OLD-1: the first forward of a key has what lay below, and a store without old values forwards none."""
+    met: set[tuple[str, str]] = set()
+    for call in step.outcome.forwarded:
+        store = pre.stores.get(call.store, EMPTY_STORE)
+        if store.old_values is (call.old is ABSENT):
+            return False
+        is_first = (call.store, call.key) not in met and dict(store.forwarded) == dict(store.inner)
+        if store.old_values and is_first and call.old != store.inner.get(call.key):
+            return False
+        met.add((call.store, call.key))
+    return True
+
+
+def _forwards_a_key_again(config: Config, pre: State, event: Any, step: Step) -> bool:
+    keys = [(call.store, call.key) for call in step.outcome.forwarded if call.old is not ABSENT]
+    return len(keys) > len({*keys}) and not _has_opening(step.parts)
+
+
+def later_old_values_form_a_chain(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-OLD-2: a later forward of a key has the value of the forward before it."""
+    last: dict[tuple[str, str], str | None] = {}
+    for call in step.outcome.forwarded:
+        if call.old is not ABSENT:
+            if last.get((call.store, call.key), call.old) != call.old:
+                return False
+            last[call.store, call.key] = call.value
+    return True
+
+
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll, StorePutAll)
 
 STORE_LAWS: Final = (
@@ -270,4 +310,6 @@ STORE_LAWS: Final = (
     law.Law(Rule.K_STORE_8, (StoreRange, StoreAll), _answers, lists_the_view),
     law.Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
     law.Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
+    law.Law(Rule.K_OLD_1, (), _forwards_old_values, first_old_value_lay_below),
+    law.Law(Rule.K_OLD_2, (), _forwards_a_key_again, later_old_values_form_a_chain),
 )

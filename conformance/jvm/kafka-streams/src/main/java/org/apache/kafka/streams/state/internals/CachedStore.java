@@ -20,12 +20,15 @@ final class CachedStore {
     private final KafkaRun run;
     private final Map<Bytes, JsonArray> onForward = new HashMap<>();
 
-    CachedStore(String name, KafkaRun run) {
+    private final boolean oldValues;
+
+    CachedStore(String name, KafkaRun run, boolean oldValues) {
         this.name = name;
         this.run = run;
+        this.oldValues = oldValues;
         inner = new InMemoryKeyValueStore(name);
         caching = Era.caching(inner);
-        caching.setFlushListener(this::forward, false);
+        caching.setFlushListener(this::forward, oldValues);
         caching.init((StateStoreContext) Context.of(run), caching);
     }
 
@@ -38,6 +41,9 @@ final class CachedStore {
         call.addProperty("store", name);
         call.add("key", json(forwarded.key()));
         call.add("value", json(forwarded.value().newValue));
+        if (oldValues) {
+            call.add("old", json(forwarded.value().oldValue));
+        }
         run.forwarded(call, onForward.getOrDefault(Bytes.wrap(forwarded.key()), new JsonArray()));
     }
 }

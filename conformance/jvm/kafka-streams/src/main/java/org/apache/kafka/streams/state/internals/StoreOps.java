@@ -37,7 +37,7 @@ final class StoreOps {
         String name = step.text("store");
         CachedStore store = run.stores.get(name);
         if (store == null) {
-            store = new CachedStore(name, run);
+            store = new CachedStore(name, run, false);
             run.stores.put(name, store);
         }
         return store;

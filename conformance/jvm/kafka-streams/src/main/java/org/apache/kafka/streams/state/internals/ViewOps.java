@@ -55,7 +55,7 @@ final class ViewOps {
         if (known != null && known.caching.isOpen()) {
             throw new IllegalStateException("the store '" + name + "' is open");
         }
-        run.stores.put(name, new CachedStore(name, run));
+        run.stores.put(name, new CachedStore(name, run, step.flag("old_values", false)));
         return new JsonObject();
     }
 
