@@ -72,6 +72,7 @@ def without_order(outcome: Any) -> Any:
 
 
 SEEN_SCHEMA: Final = {
+    "title": "Seen",
     "type": "array",
     "items": {
         "type": "array",
