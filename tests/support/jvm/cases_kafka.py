@@ -185,6 +185,22 @@ CASES: dict[str, tuple[Step, list[tuple[Step, Step]]]] = {
             (of_store("store_count"), {"entries": 0}),
         ],
     ),
+    "old values": (
+        {},
+        [
+            (of_store("store_open", old_values=True), {}),
+            (of_store("store_put", key="a", value="v"), {}),
+            (
+                of_store("store_flush"),
+                {"forwarded": [{"store": "s", "key": "a", "value": "v", "old": None, "inner": []}]},
+            ),
+            (of_store("store_put", key="a", value="w"), {}),
+            (
+                of_store("store_flush"),
+                {"forwarded": [{"store": "s", "key": "a", "value": "w", "old": "v", "inner": []}]},
+            ),
+        ],
+    ),
     "a view that stays open": (
         {},
         [
