@@ -269,15 +269,15 @@ def _has_opening(parts: tuple[Part, ...]) -> bool:
 
 def first_old_value_lay_below(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-OLD-1: the first forward of a key has what lay below, and a store without old values forwards none."""
-    met: set[tuple[str, str]] = set()
+    earlier: set[tuple[str, str]] = set()
     for call in step.outcome.forwarded:
         store = pre.stores.get(call.store, EMPTY_STORE)
         if store.old_values is (call.old is ABSENT):
             return False
-        is_first = (call.store, call.key) not in met and dict(store.forwarded) == dict(store.inner)
+        is_first = (call.store, call.key) not in earlier and dict(store.forwarded) == dict(store.inner)
         if store.old_values and is_first and call.old != store.inner.get(call.key):
             return False
-        met.add((call.store, call.key))
+        earlier.add((call.store, call.key))
     return True
 
 
