@@ -18,6 +18,7 @@ from entrycache_conformance.resolve import PythonSubject, open_in_process
 from entrycache_conformance.subjects.child import Child
 from entrycache_protocol.errors import BrokenSubject, MissingPrerequisite, UsageError
 from entrycache_protocol.server import Refuse, Skip, Subject
+from tests.support.command import run
 
 FAULT = "count-stops-at-zero"
 """A seeded fault of the fast cache."""
@@ -73,6 +74,13 @@ def test_a_child_that_does_not_answer_ends_a_campaign(program: str, seconds: flo
         child.send("{}\n")
         child.receive()
     child.close()
+
+
+def test_a_campaign_that_judges_nothing_is_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "record.json"
+    code, _, err = run(capsys, "campaign", "fast", "--cpu-seconds", "0.000000001", "--out", str(out))
+    assert (code, out.exists()) == (2, False)
+    assert "nothing was checked: no step was judged" in err
 
 
 def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:

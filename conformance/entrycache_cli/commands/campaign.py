@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from entrycache_cli.commands.options import SecondsRange, exits_with_code, json_option
+from entrycache_cli.commands.options import SecondsRange, exits_with_code, json_option, print_nothing_checked
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_conformance import resolve, unpinned
 from entrycache_conformance.campaign.run import (
@@ -102,7 +102,8 @@ def command(
     """Play seeded cases of a workload profile on all SUBJECTS, and compare each of them with the reference.
 
     The subjects must follow the same variants. A campaign that is stopped prints and writes the cases that every
-    subject has answered; its record says "stopped". Exit 0: no difference; 1: some, each shrunk and written as a case.
+    subject has answered; its record says "stopped". Exit 0: no difference; 1: some, each shrunk and written as a case;
+    2: nothing was judged.
     """
     if cases is None and cpu_seconds is None:
         cases = 100
@@ -133,6 +134,9 @@ def command(
     unwritten = [kept.unwritten for kept in campaign.kept if kept.unwritten]
     if unwritten:
         raise errors.WriteError(unwritten[0])
+    if not (campaign.kept or campaign.json["judged_steps"]):
+        print_nothing_checked(["no step was judged; give more --cases or --cpu-seconds"])
+        return errors.Verdict.NOTHING_CHECKED.exit_code
     return 1 if campaign.kept else 0
 
 
@@ -143,11 +147,11 @@ def _system(subjects: tuple[str, ...]) -> str:
 
 
 def _report_record(record: dict[str, Any], kept: dict[str, Any], out: Path | None, as_json: bool) -> None:
-    """Print a record, then write the part that is kept. A stopped record is written only if it has judged something."""
+    """Print a record, then write the part that is kept. A record is written only if it has judged something."""
     if record.get("stopped") and not record["judged_steps"]:
         return
     _print_record(record, as_json)
-    if out is not None:
+    if out is not None and (record["judged_steps"] or record["differences"]):
         files.write_text(out, json.dumps(kept) + "\n")
 
 
