@@ -4,11 +4,13 @@
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from entrycache_conformance import explain, resolve, run
+from entrycache_conformance import explain, resolve, run, shrink
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.judge import find_difference
+from entrycache_conformance.generate import shrink_case
+from entrycache_conformance.judge import Coverage, find_difference, run_reference
 from entrycache_conformance.levels import Profile, select_levels
 from entrycache_conformance.report import RunReport
 from entrycache_protocol import case, codec, errors, files, server
@@ -88,12 +90,30 @@ class FailureText:
 
     def __repr__(self) -> str:
         """Return the text, and write the case file."""
-        failure = explain.write_failure(self._subject, self._failing, self._failures, self._level)
+        failing, fails_alone = self._shorten()
+        failure = explain.write_failure(self._subject, failing, self._failures, self._level)
         lines = [sequence_text(self._subject, failure)]
+        unneeded = len(self._failing.case.steps) - len(failing.case.steps)
+        if unneeded:
+            lines.append(f"left out: {unneeded} steps that this failure does not need")
         if failure.unwritten:
             lines.append(f"case file: none ({failure.unwritten})")
         else:
             lines.append(f"case file: {failure.case}")
-        if find_difference(self._subject, self._failing.case) is None and not self._failing.difference.is_unanswered:
+        if not fails_alone and not self._failing.difference.is_unanswered:
             lines.append("the case alone does not fail: a rule of your own takes part in it")
         return "\n".join(lines)
+
+    def _shorten(self) -> tuple[FailingCase, bool]:
+        """Drop the steps that the failure does not need, and return whether the case alone fails.
+
+        Hypothesis limits its shrinking, so it may leave steps of a failure with many arguments.
+        """
+        case, differs = self._failing.case, partial(find_difference, self._subject)
+        difference = differs(case)
+        if difference is None or case.earlier:
+            return self._failing, difference is not None
+        shorter, difference = shrink_case(case, difference, differs, shrink.MAX_SHORTEN_TRIES)
+        if len(shorter.steps) == len(case.steps):
+            return self._failing, True
+        return FailingCase(shorter, run_reference(shorter, Coverage()), difference), True

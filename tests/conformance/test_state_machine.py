@@ -119,6 +119,20 @@ def test_a_failure_shows_the_steps_the_rule_and_a_case_that_plays_again(
     state_machine(Sizes).play(load_case(path))
 
 
+def test_steps_that_hypothesis_leaves_are_dropped_from_our_table(tmp_path: Path) -> None:
+    machine = state_machine(Short, failures=tmp_path)()
+    machine.begin(config={})
+    for entry in range(3):
+        machine.perform(insert={"cache": "a", "pos": (1, entry), "size": 1})
+    with pytest.raises(AnswerDiffers):
+        machine.perform(get_range={"cache": "a", "first": (1, 0), "last": (1, 1)})
+    text = repr(machine._failure_text())
+    assert "Short breaks R-READ-3 at step 1" in text
+    assert "left out: 2 steps that this failure does not need" in text
+    (path,) = tmp_path.glob("*.json")
+    assert len(load_case(path).steps) == 2
+
+
 def test_the_printed_steps_are_a_program(report: str, short: type[CacheMachine]) -> None:
     lines = re.findall(r"^ *(state[ .].*)", report, re.M)
     with pytest.raises(AnswerDiffers, match="get_range"):
