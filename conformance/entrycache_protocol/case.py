@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrycache_protocol import codec
-from entrycache_protocol.codec import MalformedValue, decode_object, decode_op, encode, encode_op, field_codecs
+from entrycache_protocol.codec import (
+    MalformedValue,
+    decode_object,
+    decode_op,
+    encode,
+    encode_op,
+    field_codecs,
+    json_name,
+)
 from entrycache_protocol.errors import UsageError, describe_value, shorten
 from entrycache_protocol.files import read_json, write_text
 from entrycache_protocol.system import AnySystem, Systems, system_named
@@ -82,7 +90,7 @@ def encode_outcome(outcome: Any) -> dict[str, Any]:
     """Return the JSON object of an outcome; an optional field, such as the payload of a hit, is left out if None."""
     if isinstance(outcome, codec.OrderedOutcome):
         return {**encode_outcome(outcome.outcome), "seen": encode(outcome.taken)}
-    value = {name: _plain(getattr(outcome, name)) for name in type(outcome).__slots__}
+    value = {json_name(name): _plain(getattr(outcome, name)) for name in type(outcome).__slots__}
     for name in optional_fields(type(outcome)):
         if value[name] is None:
             del value[name]
@@ -90,6 +98,8 @@ def encode_outcome(outcome: Any) -> dict[str, Any]:
 
 
 def _plain(part: Any) -> Any:
+    if type(part) is tuple and part and dataclasses.is_dataclass(part[0]):
+        return [encode_outcome(item) for item in part]
     return part if type(part) in JSON_SCALARS else encode(part)
 
 

@@ -134,6 +134,19 @@ def _mapping(item: Decoder) -> Decoder:
     return decode
 
 
+def _either(options: tuple[Decoder, ...]) -> Decoder:
+    def decode(value: Any) -> Any:
+        reasons = []
+        for option in options:
+            try:
+                return option(value)
+            except MalformedValue as error:
+                reasons.append(str(error))
+        raise MalformedValue("; or ".join(reasons))
+
+    return decode
+
+
 def _or_null(inner: Decoder) -> Decoder:
     def decode(value: Any) -> Any:
         return None if value is None else inner(value)
@@ -163,7 +176,7 @@ def build_decoder(annotation: Any) -> Decoder:
     origin = typing.get_origin(annotation)
     if origin in {typing.Union, types.UnionType}:
         parts = [part for part in typing.get_args(annotation) if part not in {Absent, type(None)}]
-        inner = build_decoder(parts[0])
+        inner = build_decoder(parts[0]) if len(parts) == 1 else _either(tuple(build_decoder(part) for part in parts))
         return _or_null(inner) if type(None) in typing.get_args(annotation) else inner
     if origin is tuple:
         items = typing.get_args(annotation)
@@ -187,9 +200,13 @@ def build_decoder(annotation: Any) -> Decoder:
     raise TypeError(f"no JSON form is known for {annotation!r}")
 
 
+JSON_NAMES: Final = {"sent_asks": "asked"}
+"""The JSON keys of fields that have another name in Python."""
+
+
 def json_name(name: str) -> str:
     """Return the JSON key of a field."""
-    return name.removesuffix("_")
+    return JSON_NAMES.get(name) or name.removesuffix("_")
 
 
 _FIELDS: dict[type[Any], tuple[FieldCodec, ...]] = {}

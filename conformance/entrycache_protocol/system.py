@@ -511,10 +511,14 @@ class System(NamedTuple, Generic[C, S, O, R]):
         return frozenset(name for name, op in self.ops.items() if op.level == level and name != "observe")
 
     def ops_up_to(self, level: str) -> tuple[str, ...]:
-        """Return the names of the operations of a level and of every level before it that it needs."""
+        """Return the names of the operations of a level and of every level before it that it needs.
+
+        A standalone level that needs no operation of another one is about a thing of its own: no level contains it.
+        """
         if level in self.standalone:
             return tuple(name for name, op in self.ops.items() if op.level == level or name in self.standalone[level])
-        wanted = self.levels[: self.levels.index(level) + 1]
+        before = self.levels[: self.levels.index(level) + 1]
+        wanted = [one for one in before if self.standalone.get(one) != frozenset()]
         return tuple(name for name, op in self.ops.items() if op.level in wanted)
 
 

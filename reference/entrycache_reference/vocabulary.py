@@ -28,6 +28,9 @@ HoldName = NewType("HoldName", str)
 RequestName = NewType("RequestName", str)
 """The name of a request for permits, until it gives them back."""
 
+ReadName = NewType("ReadName", str)
+"""The name of a read until it has ended; then of the hold of what it was handed."""
+
 
 class Position(NamedTuple):
     """The place of an entry in a managed ledger, ordered by ledger, then by entry."""
@@ -60,6 +63,7 @@ ABSENT: Final = Absent.ABSENT
 Bytes = Annotated[int, Span(-INTEGER_MAX, INTEGER_MAX)]
 Nanos = Annotated[int, Span(-INTEGER_MAX, INTEGER_MAX)]
 Reads = Annotated[int, Span(-COUNT_MAX, COUNT_MAX)]
+AskNumber = Annotated[int, Span(0, COUNT_MAX)]
 Token = Annotated[int, Span(-INTEGER_MAX, INTEGER_MAX)]
 EntryPosition = Annotated[Position, Span(0, INTEGER_MAX)]
 BoundPosition = Annotated[Position, Span(-1, INTEGER_MAX)]

@@ -26,7 +26,7 @@ from entrycache_reference.kafka_streams import view_ops
 from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Replay, ZeroReads
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, RequestName
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName, RequestName
 from tests.support.altered import altered, fields_altered, rows_altered
 
 PULSAR, KAFKA = (SYSTEMS[module.NAME] for module in (pulsar_pip430, kafka_streams))
@@ -69,6 +69,23 @@ RARE: Final = (
     *(
         Run(PULSAR, pulsar_pip430.Config(ttl_nanos=1, max_requeues=0), (ops.Read(A, AT, AT, 1, HoldName("h")), *events))
         for events in ((ops.Advance(9), ops.Expire()), (ops.RemoveRange(A, AT, AT, True),))
+    ),
+    Run(PULSAR, pulsar_pip430.Config(), (ops.Read(A, AT, AT, 1, HoldName("h")), ops.Clear(A))),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(),
+        (
+            *(
+                ops.Fetch(ReadName(name), Position(1, first), Position(1, first + 2))
+                for first, name in enumerate("abc")
+            ),
+            *(ops.StorageAnswer(*each) for each in ((1, ops.StorageAnswerKind.FAIL), (0, 1), (2, 1))),
+        ),
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(),
+        (ops.Insert(A, AT, 8), ops.Get(A, AT), ops.Insert(A, Position(1, 9), 8), ops.Evict(8)),
     ),
     Run(
         PULSAR,

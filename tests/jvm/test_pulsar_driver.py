@@ -10,7 +10,15 @@ import pytest
 
 from entrycache_conformance.java.driver import java_test_classpath, released_command
 from entrycache_conformance.java.program import compile_sources
-from tests.support.jvm import cases_cursors, cases_ledger, cases_limits, cases_manager, cases_range_queue, cases_reads
+from tests.support.jvm import (
+    cases_cursors,
+    cases_ledger,
+    cases_limits,
+    cases_manager,
+    cases_pending,
+    cases_range_queue,
+    cases_reads,
+)
 from tests.support.jvm.driver import RELEASE, SUBJECT, Step, run_request, talk
 from tests.support.jvm.steps import Case
 
@@ -20,6 +28,7 @@ CASES: Final[dict[str, Case]] = {
     **cases_reads.CASES,
     **cases_cursors.CASES,
     **cases_limits.CASES,
+    **cases_pending.CASES,
     **cases_ledger.CASES,
 }
 

@@ -18,7 +18,7 @@ from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadP
 from entrycache_fast.segmented import Segment, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
 from entrycache_faults.model import Fault
-from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
+from entrycache_faults.reference.pulsar_segmented.ring import SUBJECTS
 from entrycache_protocol.case import config_to_json, read_case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError

@@ -45,12 +45,13 @@ _PIP430, _KAFKA, _LEGACY, _SEGMENTED = SYSTEM_NAMES[:4]
 _QUEUE: Final = frozenset({"max_size_bytes", "ttl_nanos", "max_requeues", "extend_recently_accessed"})
 
 PACKS: Final = (
-    Pack(_PIP430, "range", 4_000, frozenset({"max_size_bytes"})),
+    Pack(_PIP430, "range", 3_000, frozenset({"max_size_bytes"})),
     Pack(_PIP430, "queue", 8_000, _QUEUE),
     Pack(_PIP430, "manager", 4_000, _QUEUE | {"watermark", "eviction"}),
     Pack(_PIP430, "reads", 5_000, _QUEUE | {"watermark", "eviction", "storage_entry_size"}),
     Pack(_PIP430, "cursors", 5_000),
     Pack(_PIP430, "limits", 1_000, frozenset({"max_reads_in_flight_bytes", "acquire_timeout_millis", "acquire_queue"})),
+    Pack(_PIP430, "pending", 1_000, frozenset()),
     Pack(_PIP430, "ledger", 3_000),
     Pack(_KAFKA, "cache", 8_000),
     Pack(_KAFKA, "store", 2_000),

@@ -27,7 +27,7 @@ from entrycache_faults.model import load_catalogue
 from entrycache_faults.reference.kafka_streams import subjects as kafka_streams
 from entrycache_faults.reference.pulsar_legacy import subjects as pulsar_legacy
 from entrycache_faults.reference.pulsar_pip430 import subjects as pulsar_pip430
-from entrycache_faults.reference.pulsar_segmented import subjects as pulsar_segmented
+from entrycache_faults.reference.pulsar_segmented import ring as pulsar_segmented
 from entrycache_protocol import codec, files
 from entrycache_protocol.case import Case, read_case
 from entrycache_protocol.subject import TestedSubject
@@ -63,6 +63,7 @@ FAULTS: Final = (
             "Pulsar, level reads": ((*pulsar_pip430.READS, *fast_pulsar_pip430.READS), "reads"),
             "Pulsar, level cursors": ((*pulsar_pip430.CURSORS, *fast_pulsar_pip430.CURSORS), "cursors"),
             "Pulsar, level ledger": (pulsar_pip430.LEDGER, "ledger"),
+            "Pulsar, level pending": (pulsar_pip430.PENDING, "pending"),
         },
         find_level=pulsar_level,
         jars="the released Pulsar 4.2.4 with one changed instruction each",

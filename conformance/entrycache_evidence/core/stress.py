@@ -48,7 +48,7 @@ SIZES: Final = frozenset(
 TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis", "acquire_timeout_millis"})
 POSITIONS: Final = frozenset({"pos", "first", "last", "positions"})
 LEDGERS: Final = frozenset({"ledger"})
-NAMES: Final = frozenset({"cache", "cursor", "hold", "id", "ns", "store", "topic", "view"})
+NAMES: Final = frozenset({"cache", "cursor", "hold", "id", "ns", "store", "topic", "view", "read"})
 KEYS: Final = frozenset({"key", "from_", "to", "prefix"})
 TEXTS: Final = frozenset({"value"})
 NUMBERS: Final = frozenset({"token", "timestamp", "offset", "partition"})
@@ -60,6 +60,8 @@ AS_THEY_ARE: Final = frozenset(
         *("eviction", "evict_by_expected_reads", "evict_by_mark_deleted", "extend_recently_accessed", "max_requeues"),
         *(
             "acquire_queue",
+            "answer",
+            "ask",
             "dispatcher",
             "durable",
             "max_backlog_between",
@@ -257,18 +259,22 @@ SCALED_CASES_IN_CI: Final = 64
 def generate_cases(
     system: AnySystem, number: int, coverage: judge.Coverage | None, fast: bool = False
 ) -> Iterator[tuple[Declaration, generate.GeneratedCase]]:
-    """Generate cases one after another, over levels and workload profiles; every third one under other variants."""
+    """Generate cases one after another, over levels and workload profiles; every third one under other variants.
+
+    A level that no other one contains is left to bounded models and to scaled cases.
+    """
     profiles = _profiles(system)
+    levels = [level for level in system.levels if system.standalone.get(level) != frozenset()]
     offered = open_local_subject("fast", system, system.fast).declaration if fast and system.fast else None
     for at in range(number):
         source = random.Random(f"{SEED} {at}")
-        level = system.levels[-1 - at % len(system.levels)]
+        level = levels[-1 - at % len(levels)]
         variants = (
             choose_variants(system.model.variants(), source) if at % 3 == 2 and not fast else system.model.variants()
         )
         declaration = offered or _declare_all(system, variants)
         menu = system.cases.menu(declaration.ops.intersection(system.ops_up_to(level)), level)
-        profile = profiles[at // len(system.levels) % len(profiles)]
+        profile = profiles[at // len(levels) % len(profiles)]
         yield declaration, generate.make_case(seeded_draw(source), declaration, menu, coverage, workload=profile)
 
 
@@ -279,7 +285,7 @@ def generate_scaled_cases(system: AnySystem, number: int = SCALED_CASES) -> Iter
     """
     profiles = _profiles(system)
     level = system.levels[-1]
-    menu = system.cases.menu(system.ops_up_to(level), level)
+    menu = system.cases.menu(tuple(system.ops), level)
     for at in range(number):
         source = random.Random(f"{SEED} far {at}")
         variants = choose_variants(system.model.variants(), source) if at % 2 else system.model.variants()

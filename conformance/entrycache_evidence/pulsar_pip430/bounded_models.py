@@ -1,7 +1,7 @@
 """The bounded models of `pulsar-pip430` that are exhausted; together they fire every law.
 
-The first models cover the levels `manager`, `reads` and `cursors` and the variants; the others cover levels `range` and
-`queue`. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
+The first models cover the levels `manager`, `reads`, `cursors` and `pending`, and the variants; the others cover levels
+`range` and `queue`. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Final
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
 from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, ListedModel, slot
 from entrycache_reference.pulsar_pip430 import config, ops
-from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, ReadName
 
 _A: Final = CacheName("a")
 _B: Final = CacheName("b")
@@ -150,7 +150,25 @@ HEAP: Final = replace(
 )
 """The heap container."""
 
-LATER_LEVELS: Final = (MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP)
+PENDING: Final = ListedModel(
+    "pending reads",
+    config.Config(),
+    (
+        *(
+            ops.Fetch(name, first, last)
+            for name in (ReadName("f"), ReadName("g"), ReadName("h"))
+            for first, last in ((_LOW, _NEXT), (_NEXT, Position(0, 2)), (_LOW, Position(0, 2)))
+        ),
+        ops.Fetch(ReadName("f"), _OTHER, _OTHER),
+        ops.Fetch(ReadName("f"), _NEXT, _LOW),
+        *(ops.StorageAnswer(ask, answer) for ask in range(4) for answer in (*ops.StorageAnswerKind, 1)),
+    ),
+    "three reads of two or three entries that overlap, another ledger, a refused range, and every answer to four asks",
+    depth=5,
+)
+"""Reads that overlap: what is asked, who waits, and every order of answers."""
+
+LATER_LEVELS: Final = (MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP, PENDING)
 
 
 # --- Levels `range` and `queue`

@@ -488,6 +488,21 @@ def reads_follow(config: Config, pre: State, event: Any, step: Step) -> bool:
     return [(row.op in LOOKUP_OPS, (row.ledger_id, row.entry_id)) for row in rows] == wanted
 
 
+def counts_lookups(pre: State, event: Any, step: Step) -> bool:
+    """Return whether each lookup that hits or misses was counted once, with its bytes."""
+    sizes = pre.managed[event.cache].sizes if event.cache in pre.managed else {}
+    hits = [part.pre.caches[event.cache].entries[part.event.pos] for part in step.parts if type(part.event) is ops.Get]
+    missed = [sizes[row.ledger_id or 0][row.entry_id or 0] for row in step.rows if row.op == "MISS"]
+    before, after = pre.counts, step.state.counts
+    hit_bytes = sum(entry.size_bytes for entry in hits)
+    return after[3:] == (
+        before.hit_entries + len(hits),
+        before.hit_bytes + hit_bytes,
+        before.miss_entries + len(missed),
+        before.miss_bytes + sum(missed),
+    )
+
+
 def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Return whether a step of level `ledger` leaves the defined ledgers, cursors and members, and reads in order."""
     if law.refusable(config, pre, event):
@@ -498,5 +513,7 @@ def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> boo
     return (
         step.state.managed[event.cache] == managed
         and step.state.caches[event.cache].members == expected_members(config, pre, event, managed)
+        and step.state.caches[event.cache].is_open
+        and counts_lookups(pre, event, step)
         and reads_follow(config, pre, event, step)
     )

@@ -22,7 +22,17 @@ from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, is_misplaced, refusable
 from entrycache_reference.pulsar_pip430.ops import Op, RemoveCache
-from entrycache_reference.pulsar_pip430.state import Entry, Row, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import (
+    Ask,
+    Entry,
+    OpenRange,
+    OpenRead,
+    PendingReads,
+    Row,
+    Slot,
+    State,
+    Step,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
@@ -60,6 +70,53 @@ def says_what_is_free(config: Config, pre: State, event: ops.LimiterState, step:
     return step.outcome == outcomes.Permits(free, len(pre.limiter.waiting))
 
 
+def waits_for_each_entry(config: Config, pre: State, event: ops.Fetch, step: Step) -> bool:
+    """Check that a fetch waits for each of its entries once, and what it asks; R-INFLIGHT-2 is about which asks."""
+    if refusable(config, pre, event):
+        return True
+    before, (ledger, first) = pre.pending, event.first
+    waits = step.state.pending.reads[event.read].range.waits
+    asks, new = dict(before.asks), []
+    for number, start, end in waits:
+        if number not in before.asks:
+            new.append(outcomes.SentAsk(number, ledger, start, end))
+        ask = asks.get(number, Ask(ledger, start, end, ()))
+        asks[number] = ask._replace(waiting=(*ask.waiting, event.read))
+    opened = OpenRead(OpenRange(event.first, event.last, waits))
+    after = PendingReads(asks, before.sent + len(new), {**before.reads, event.read: opened})
+    waited = [entry for _, start, end in waits for entry in range(start, end + 1)]
+    expected = (after, outcomes.InFlight(tuple(new) or None), list(range(first, event.last.entry + 1)))
+    return (step.state.pending, step.outcome, waited) == expected
+
+
+def gives_and_ends(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Check which reads an answer ends, and what becomes of the others."""
+    if refusable(config, pre, event):
+        return True
+    before, ask, kinds = pre.pending, pre.pending.asks[event.ask], ops.StorageAnswerKind
+    number = event.answer if isinstance(event.answer, int) else 0 if event.answer is not kinds.ALL else 2**53
+    reads, done, sealed = dict(before.reads), [], event.answer is kinds.FAIL
+    for name in sorted(ask.waiting):
+        opened = reads.pop(name)
+        waits = tuple(wait for wait in opened.range.waits if wait.ask != event.ask)
+        parts = [wait for wait in opened.range.waits if wait.ask == event.ask]
+        entries = [at for part in parts for at in range(part.first, min(part.last + 1, ask.first + number))]
+        given = (*opened.given, *(Position(ask.ledger, at) for at in entries))
+        has_failed = opened.range.has_failed or number == 0
+        error = outcomes.ReadError.READ_FAILED if has_failed else None
+        if waits:
+            reads[name] = OpenRead(opened.range._replace(waits=waits, has_failed=has_failed), given)
+        else:
+            done.append(outcomes.EndedRead(name, None if error else tuple(sorted(given)), error))
+    asks = {
+        at: other._replace(is_joinable=other.is_joinable and not (sealed and other.ledger == ask.ledger))
+        for at, other in before.asks.items()
+        if at != event.ask
+    }
+    answer = outcomes.InFlight(None, tuple(done) or None)
+    return (step.state.pending, step.outcome) == (PendingReads(asks, before.sent, reads), answer)
+
+
 def answers_the_count(config: Config, pre: State, event: ops.MarkRead | ops.ExpectRead, step: Step) -> bool:
     """Check that the answer is the count as the step leaves it."""
     entry = cached_entry(step.state, event.cache, event.pos)
@@ -89,9 +146,12 @@ def _view(slot: Slot, entry: Entry, now: int) -> outcomes.SlotView:
 
 
 def serves(config: Config, pre: State, event: ops.Read | ops.ReadOne, step: Step) -> bool:
-    """Check that hits and fills split the positions; payloads are handed over if every hit carries one."""
+    """Check which positions are hits and fills, and their payloads; the releases at the end schedule nothing."""
     if refusable(config, pre, event):
         return True
+    last = step.parts[-1] if step.parts else None
+    if last and type(last.event) is ops.MarkRead and step.state.is_scheduled is not last.step.state.is_scheduled:
+        return False
     wanted = requested_positions(event)
     entries = entries_of(pre, event.cache)
     hits = [pos for pos in wanted if pos in entries]
@@ -146,6 +206,8 @@ ANSWERS: Final[Mapping[type[ops.Op], Check]] = {
     **dict.fromkeys(REMOVAL_OPS, leaves_dead_slots),
     ops.Advance: decides_nobody,
     ops.LimiterState: says_what_is_free,
+    ops.Fetch: waits_for_each_entry,
+    ops.StorageAnswer: gives_and_ends,
     ops.Get: hits_or_misses,
     ops.GetRange: lists_what_is_there,
     ops.Exists: says_if_cached,

@@ -51,6 +51,7 @@ class Aspect(Enum):
     HOLDS = "what is held"
     MANAGED = "the ledgers, and their cursors' positions"
     PERMITS = "the permits, and who waits for them"
+    PENDING = "what is asked of storage, and the reads that are open"
     INSERTED = "the inserted entries counted"
     EVICTED = "the evicted entries counted"
     CYCLES = "the eviction cycles counted"
@@ -141,6 +142,7 @@ STATE: Final = Record(
         COUNTS,
         KeyedValues(Aspect.MANAGED),
         Record((Aspect.PERMITS, KeyedValues(Aspect.PERMITS), Aspect.PERMITS)),
+        Record((KeyedValues(Aspect.PENDING), Aspect.PENDING, KeyedValues(Aspect.PENDING))),
     )
 )
 """The shape of the state: one aspect for each field of `State`, and for the fields of its parts, in order."""
@@ -207,6 +209,8 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Acquire: {Aspect.PERMITS: Extent.ALL},
     ops.GiveBack: {Aspect.PERMITS: Extent.ALL},
     ops.LimiterState: NOTHING,
+    ops.Fetch: {Aspect.PENDING: Extent.ALL},
+    ops.StorageAnswer: {Aspect.PENDING: Extent.ALL},
 }
 """The changes that each operation may make."""
 

@@ -252,7 +252,9 @@ class WholeStates:
             for name, cache in sorted(state.caches.items())
         )
         holds = tuple(sorted(state.holds.items()))
-        return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds
+        asks, sent, reads = state.pending
+        pending = (tuple(sorted(asks.items())), sent, tuple(sorted(reads.items())))
+        return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds, pending
 
     def representative(self, state: State) -> State:
         """Return the representative of a state: the one that was reached first."""

@@ -13,7 +13,7 @@ from entrycache_evidence.pulsar_segmented.bounded_models import COPIES, EVERY, L
 from entrycache_fast.segmented import Segment as FastSegment
 from entrycache_fast.segmented import SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS
-from entrycache_faults.reference.pulsar_segmented.subjects import SUBJECTS
+from entrycache_faults.reference.pulsar_segmented.ring import SUBJECTS
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State
 from entrycache_reference.vocabulary import CacheName, Position
 

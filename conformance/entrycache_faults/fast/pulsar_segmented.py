@@ -2,7 +2,7 @@
 
 A model has no sum that drifts from the entries, and hands over no bytes of another entry. The fast cache has these
 faults here, one a subclass. Their public names are those of their case files. All other seeded faults are faults of
-the reference: see `entrycache_faults.reference.pulsar_segmented.subjects`.
+the reference: see `entrycache_faults.reference.pulsar_segmented.ring`.
 """
 
 from typing import Any, Final

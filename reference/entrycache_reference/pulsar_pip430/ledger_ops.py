@@ -1,4 +1,7 @@
-"""The operations of level `ledger`, a managed ledger with its cursors, and of level `limits`, permits for reads."""
+"""The operations of managed ledgers and of what their reads need.
+
+Level `ledger` is a managed ledger with its cursors, `limits` permits for reads, `pending` the table of pending reads.
+"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -9,12 +12,14 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
     ABSENT,
     Absent,
+    AskNumber,
     Bytes,
     CacheName,
     CursorName,
     EntryPosition,
     HoldName,
     LedgerBound,
+    ReadName,
     Reads,
     RequestName,
 )
@@ -249,3 +254,39 @@ class LimiterState:
     level: ClassVar[str] = "limits"
     rule: ClassVar[Rule] = Rule.LIMIT_7
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Permits,)
+
+
+class StorageAnswerKind(Enum):
+    """The answer of storage, if it is not a number of entries.
+
+    `busy` is a refusal because of too many requests, `fail` any other error.
+    """
+
+    ALL = "all"
+    FAIL = "fail"
+    BUSY = "busy"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Read a range of a ledger from storage for a reader, without a cache, and share what is asked for already."""
+
+    name: ClassVar[str] = "fetch"
+    level: ClassVar[str] = "pending"
+    rule: ClassVar[Rule] = Rule.INFLIGHT_2
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.InFlight,)
+    read: ReadName
+    first: EntryPosition
+    last: EntryPosition
+
+
+@dataclass(frozen=True, slots=True)
+class StorageAnswer:
+    """Let storage answer an ask: with all its entries, with only the first of them, or with an error."""
+
+    name: ClassVar[str] = "storage_answer"
+    level: ClassVar[str] = "pending"
+    rule: ClassVar[Rule] = Rule.INFLIGHT_1
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.InFlight,)
+    ask: AskNumber
+    answer: StorageAnswerKind | Reads

@@ -2,8 +2,8 @@
 
 An operation belongs to a level: `range` for one cache by position, `queue` for time and passes, `manager` for triggers,
 settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors, `ledger` for
-managed ledgers, `limits` for permits; the operations of the last two stand in `ledger_ops`. `rule` is the rule that is
-named if no other one is, and `answers` lists the outcomes that the operation may give.
+managed ledgers, `limits` for permits, `pending` for the table of pending reads. The operations of the last three stand
+in `ledger_ops`. `rule` is the rule that is named if no other one is; `answers` lists the outcomes of the operation.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,14 @@ from entrycache_reference.pulsar_pip430.ledger_ops import (
     Deactivate,
     DeleteLedger,
     Dispatcher,
+    Fetch,
     GiveBack,
     LimiterState,
     MarkDelete,
     ReplayAdd,
     ReplayRead,
+    StorageAnswer,
+    StorageAnswerKind,
 )
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import (
@@ -63,11 +66,14 @@ __all__ = [
     "Deactivate",
     "DeleteLedger",
     "Dispatcher",
+    "Fetch",
     "GiveBack",
     "LimiterState",
     "MarkDelete",
     "ReplayAdd",
     "ReplayRead",
+    "StorageAnswer",
+    "StorageAnswerKind",
 ]
 
 
@@ -495,10 +501,15 @@ Op = (
     | Acquire
     | GiveBack
     | LimiterState
+    | Fetch
+    | StorageAnswer
 )
 
-LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "limits", "ledger")
-"""The levels of the system, each containing those before it; `limits` needs none of them but `advance`."""
+LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "limits", "pending", "ledger")
+"""The levels of the system, each containing those before it, but for `pending`, which is a level of its own.
+
+`limits` needs none of the others but `advance`.
+"""
 
 OPS: Final[tuple[type[Op], ...]] = get_args(Op)
 """Every operation, level by level."""

@@ -8,7 +8,7 @@ of the list describe a whole state, for `observe`.
 from dataclasses import dataclass
 from enum import Enum
 
-from entrycache_reference.vocabulary import CacheName, Position, RequestName
+from entrycache_reference.vocabulary import CacheName, Position, ReadName, RequestName
 
 
 class ErrorKind(Enum):
@@ -221,6 +221,39 @@ class Permits:
     waiting: int
 
 
+class ReadError(Enum):
+    """The reason why a read ended without entries."""
+
+    READ_FAILED = "read-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SentAsk:
+    """One read of storage that a step has sent; asks are numbered from 0 through the run."""
+
+    ask: int
+    ledger: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRead:
+    """A read that has ended: its entries, ascending, or the reason why it has none."""
+
+    read: ReadName
+    entries: tuple[Position, ...] | None = None
+    error: ReadError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """The asks that a step sent, in that order (`asked` in JSON), and the reads that ended, by name; None: nothing."""
+
+    sent_asks: tuple[SentAsk, ...] | None = None
+    done: tuple[EndedRead, ...] | None = None
+
+
 Outcome = (
     Refused
     | Done
@@ -245,4 +278,5 @@ Outcome = (
     | Permitted
     | Decided
     | Permits
+    | InFlight
 )

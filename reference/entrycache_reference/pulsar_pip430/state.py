@@ -17,7 +17,7 @@ from entrycache_reference.pulsar_pip430.config import Config, Settings
 from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.outcomes import Outcome
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, RequestName
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName, RequestName
 
 
 class Entry(NamedTuple):
@@ -111,6 +111,54 @@ class Limiter(NamedTuple):
     waiting: tuple[WaitingRequest, ...] = ()
 
 
+class Wait(NamedTuple):
+    """A part of a range that waits for the answer to an ask: its first and its last entry."""
+
+    ask: int
+    first: int
+    last: int
+
+
+class OpenRange(NamedTuple):
+    """A range of one ledger that a read has not been given yet.
+
+    `waits` are the parts that wait for an answer. `has_failed`: one of its parts was not given.
+    """
+
+    first: Position
+    last: Position
+    waits: tuple[Wait, ...] = ()
+    has_failed: bool = False
+
+
+class OpenRead(NamedTuple):
+    """A read that has not ended, and the positions that it was given so far."""
+
+    range: OpenRange
+    given: tuple[Position, ...] = ()
+
+
+class Ask(NamedTuple):
+    """A read of storage that was not answered yet, with the reads that wait for it in the order in which they joined.
+
+    Who asked comes first. If `is_joinable` is False, no further read may join.
+    """
+
+    ledger: int
+    first: int
+    last: int
+    waiting: tuple[ReadName, ...]
+    is_joinable: bool = True
+
+
+class PendingReads(NamedTuple):
+    """The reads that are open, what they have asked of storage by number, and the number of asks so far."""
+
+    asks: Mapping[int, Ask] = {}
+    sent: int = 0
+    reads: Mapping[ReadName, OpenRead] = {}
+
+
 class Counts(NamedTuple):
     """The counters since the start of the run."""
 
@@ -128,7 +176,7 @@ class State(NamedTuple):
 
     `is_scheduled`: an insert has asked for a size pass, which `run_scheduled` is to run. `holds` maps each name to the
     positions that a read handed over and still holds. `managed` holds the managed ledgers by the name of their cache,
-    `limiter` the permits.
+    `limiter` the permits, `pending` the reads that have not ended.
     """
 
     now_nanos: int
@@ -141,6 +189,7 @@ class State(NamedTuple):
     counts: Counts = Counts()
     managed: Mapping[CacheName, ManagedLedger] = {}
     limiter: Limiter = Limiter()
+    pending: PendingReads = PendingReads()
 
 
 class Row(NamedTuple):

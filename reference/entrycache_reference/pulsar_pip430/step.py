@@ -18,6 +18,7 @@ from entrycache_reference.pulsar_pip430 import (
     manager,
     ops,
     passes,
+    pending_reads,
     storage_reads,
 )
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE, cache_of, open_row
@@ -137,6 +138,8 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Acquire: storage_reads.acquire,
     ops.GiveBack: storage_reads.give_back,
     ops.LimiterState: storage_reads.limiter_state,
+    ops.Fetch: pending_reads.fetch,
+    ops.StorageAnswer: pending_reads.storage_answer,
 }
 """The function of each operation."""
 

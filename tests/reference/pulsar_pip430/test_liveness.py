@@ -4,7 +4,7 @@ from entrycache_evidence.pulsar_pip430.runs import A, C, H, at, play
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.ops import Evict, Get, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Removed
-from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position, RequestName
+from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position, ReadName, RequestName
 
 
 @pytest.mark.rule("R-LIVENESS-1")
@@ -19,6 +19,7 @@ def test_r_liveness_1__a_pass_takes_an_entry_once_and_once_more_for_each_extensi
 D = CursorName("d")
 K = HoldName("k")
 R = RequestName("r")
+F = ReadName("f")
 APPENDS = [ops.Append(A, at(0), 1), ops.CursorOpen(A, C, at(0)), ops.Append(A, Position(2, 0), 1)]
 
 EACH = {
@@ -70,6 +71,8 @@ EACH = {
     "acquire": ops.Acquire(R, 1),
     "give_back": ops.GiveBack(R),
     "limiter": ops.LimiterState(),
+    "fetch": ops.Fetch(F, at(0), at(2)),
+    "storage_answer": ops.StorageAnswer(0, 1),
 }
 
 
@@ -80,5 +83,7 @@ def test_r_liveness_2__every_operation_answers_its_own_outcome(name):
     managed = [*APPENDS, ops.CursorRead(A, C, 1, H)] if EACH[name].level == "ledger" else first
     if EACH[name].level == "limits":
         managed = [ops.Acquire(R, 1)] if name == "give_back" else []
+    if name == "storage_answer":
+        managed = [EACH["fetch"]]
     run = play(*([] if name == "append" else managed), EACH[name], max_reads_in_flight_bytes=1)
     assert type(run.last) in EACH[name].answers

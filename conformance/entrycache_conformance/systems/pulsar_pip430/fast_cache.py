@@ -18,10 +18,11 @@ from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
-from entrycache_reference.vocabulary import ABSENT, CacheName, Position, RequestName
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position, ReadName, RequestName
 
 if TYPE_CHECKING:
     from entrycache_fast.limiter import Decision, ReadLimiter
+    from entrycache_fast.pending_reads import Ask, Ended, PendingReads
 
 MISSED: Final = outcomes.Hit(False)
 HIT_WITHOUT_TOKEN: Final = outcomes.Hit(True)
@@ -79,9 +80,12 @@ class Payloads:
 class Adapter:
     """The operations as calls of the cache, one method per operation."""
 
-    def __init__(self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads, limiter: ReadLimiter) -> None:
+    def __init__(
+        self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads, limiter: ReadLimiter, pending: PendingReads
+    ) -> None:
         self.cache = cache
         self.permits = limiter
+        self.pending = pending
         self.clock = clock
         self.payloads = payloads
 
@@ -129,6 +133,8 @@ class Adapter:
             ops.Acquire: self.acquire,
             ops.GiveBack: self.give_back,
             ops.LimiterState: self.limiter,
+            ops.Fetch: self.fetch,
+            ops.StorageAnswer: self.storage_answer,
         }
 
     def insert(self, op: ops.Insert) -> outcomes.Outcome:
@@ -296,6 +302,35 @@ class Adapter:
         """Return the free permits and the number of those who wait."""
         return outcomes.Permits(self.permits.free, self.permits.waiting)
 
+    def fetch(self, op: ops.Fetch) -> outcomes.Outcome:
+        """Begin a read of a range, and return what it asks of storage."""
+        if op.first.ledger != op.last.ledger:
+            raise ValueError(f"expected a range of one ledger, got {op.first} and {op.last}")
+        return in_flight(self.pending.read(op.read, *op.first, op.last.entry), [])
+
+    def storage_answer(self, op: ops.StorageAnswer) -> outcomes.Outcome:
+        """Answer an ask with positions for entries, and return the reads that it ends."""
+        if not isinstance(op.answer, int) and op.answer is not ops.StorageAnswerKind.ALL:
+            return in_flight([], self.pending.fail(op.ask, op.answer is ops.StorageAnswerKind.BUSY))
+        ask = next((ask for ask in self.pending.asks if ask.number == op.ask), None)
+        length = 0 if ask is None else ask.last - ask.first + 1
+        if isinstance(op.answer, int) and not 0 < op.answer < length:
+            raise ValueError(f"expected fewer entries than the {length} of the ask, got {op.answer}")
+        entries = range(length)[: op.answer] if isinstance(op.answer, int) else range(length)
+        ledger, first = (0, 0) if ask is None else (ask.ledger, ask.first)
+        return in_flight([], self.pending.answer(op.ask, [Position(ledger, first + at) for at in entries]))
+
+
+def in_flight(asks: list[Ask], ended: list[Ended]) -> outcomes.Outcome:
+    """Return what is asked of storage, and the reads that have ended, as an outcome."""
+    done = [
+        outcomes.EndedRead(ReadName(str(name)), error=outcomes.ReadError.READ_FAILED)
+        if entries is None
+        else outcomes.EndedRead(ReadName(str(name)), tuple(position for _, position in entries))
+        for name, entries in sorted(ended, key=lambda one: str(one.name))
+    ]
+    return outcomes.InFlight(tuple(outcomes.SentAsk(*ask) for ask in asks) or None, tuple(done) or None)
+
 
 def decided(decisions: list[Decision]) -> outcomes.Outcome:
     """Return the decisions of the limiter as an outcome."""
@@ -359,6 +394,7 @@ def open_cache(
 ) -> Instance:
     """Open an empty instance at time 0."""
     from entrycache_fast.limiter import ReadLimiter  # noqa: PLC0415  # a failure of another subject needs it not
+    from entrycache_fast.pending_reads import PendingReads  # noqa: PLC0415  # neither this
 
     clock = VirtualClock()
     limiter = ReadLimiter(
@@ -381,7 +417,7 @@ def open_cache(
         on_row=on_row,
         requeue_budget=config.variants.requeue_budget.value,
     )
-    return Instance(Adapter(cache, clock, payloads, limiter))
+    return Instance(Adapter(cache, clock, payloads, limiter, PendingReads()))
 
 
 FAST: Final = LocalSubject(

@@ -327,6 +327,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     **CURSOR_MAKERS,
     **ledger_arguments.LEDGER_MAKERS,
     **ledger_arguments.LIMIT_MAKERS,
+    **ledger_arguments.PENDING_MAKERS,
 }
 """The maker of each operation."""
 

@@ -13,8 +13,8 @@ from entrycache_conformance.systems.pulsar import imports
 from entrycache_protocol import errors, system
 from entrycache_reference.pulsar_pip430 import ops
 
-_OPS: Final = system.index_ops(ops.OPS, without=("limits", "ledger"))
-"""The operations, but for those of the levels `ledger` and `limits`, which need storage, executors and a limiter.
+_OPS: Final = system.index_ops(ops.OPS, without=("limits", "pending", "ledger"))
+"""The operations, but for those of levels that need storage, executors, a limiter or a table of pending reads.
 
 Their arguments are those of the Java calls, in their order.
 """

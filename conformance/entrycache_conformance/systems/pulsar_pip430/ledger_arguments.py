@@ -1,8 +1,9 @@
-"""The arguments of the operations on managed ledgers, and of requests for permits.
+"""The arguments of the operations on managed ledgers, of requests for permits, and of reads that overlap in time.
 
 Managed ledgers have cache names of their own, so that other operations leave them alone, and a few cursors each. Half
 of the positions are at a cursor or next to one. The others are entries of any ledger that is there, the next append,
-or places that are refused. Requests ask for as much as is free, or as there is, and for one more or less.
+or places that are refused. Requests ask for as much as is free, or as there is, and for one more or less. A fetch
+begins near an end of what is asked for already.
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from entrycache_conformance.systems.pulsar_pip430.entry_arguments import SMALL_S
 from entrycache_protocol.system import choose
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.state import ManagedLedger, State
-from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, RequestName
+from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
 
 MANAGED_CACHES: Final = (CacheName("m"), CacheName("n"))
 MANAGED_CURSORS: Final = (CursorName("s0"), CursorName("s1"), CursorName("s2"), CursorName("s3"))
@@ -198,3 +199,56 @@ LIMIT_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "give_back": give_back,
     "limiter": lambda aim, state: ops.LimiterState(),
 }
+
+
+# Pending reads.
+
+READS: Final = tuple(map(ReadName, ("f0", "f1", "f2", "f3", "f4", "f5")))
+FETCHED_LEDGERS: Final = (1, 1, 2)
+FETCH_LENGTHS: Final = (3, 1, 2, 5, 8, 12)
+
+
+def free_read(aim: Aim, state: State) -> ReadName:
+    """Return mostly a name that no open read has."""
+    free = [name for name in READS if name not in state.pending.reads]
+    at = aim.draw(0, 12)
+    return free[at % len(free)] if free and at < 12 else READS[at % len(READS)]
+
+
+def fetch(aim: Aim, state: State) -> ops.Fetch:
+    """Fetch a range; most of them begin next to an end of what is asked for, and one in twenty is refused."""
+    ledger: int = choose(aim.draw, FETCHED_LEDGERS)
+    ends = [end for ask in state.pending.asks.values() if ask.ledger == ledger for end in (ask.first, ask.last)]
+    kind = aim.draw(0, 19)
+    start = aim.draw(0, 11)
+    if ends and kind < 14:
+        start = max(0, ends[aim.draw(0, len(ends) - 1)] + aim.draw(-2, 2))
+    first = Position(ledger, start)
+    last = Position(ledger, start + choose(aim.draw, FETCH_LENGTHS) - 1)
+    if kind == 18:
+        last = Position(ledger + 1, last.entry)
+    elif kind == 19:
+        first, last = last, first
+    return ops.Fetch(free_read(aim, state), first, last)
+
+
+ANSWERS: Final = (
+    *(ops.StorageAnswerKind.ALL,) * 5,
+    *(ops.StorageAnswerKind.FAIL,) * 2,
+    ops.StorageAnswerKind.BUSY,
+)
+
+
+def storage_answer(aim: Aim, state: State) -> ops.StorageAnswer:
+    """Answer mostly an ask that is open, in any order; one in four with fewer entries, if it asks for several."""
+    opened = list(state.pending.asks)
+    at = aim.draw(0, 8 * len(opened))
+    number = opened[at % len(opened)] if at < 8 * len(opened) else state.pending.sent
+    ask = state.pending.asks.get(number)
+    kind = aim.draw(0, 7)
+    if ask is not None and kind >= 6:
+        return ops.StorageAnswer(number, aim.draw(7 - kind, max(1, ask.last - ask.first) + kind - 6))
+    return ops.StorageAnswer(number, ANSWERS[aim.draw(0, len(ANSWERS) - 1)])
+
+
+PENDING_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {"fetch": fetch, "storage_answer": storage_answer}

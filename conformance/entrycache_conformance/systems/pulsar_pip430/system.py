@@ -115,6 +115,11 @@ APPENDS: Final[Steps] = [
 ]
 OPENED: Final[Steps] = [*APPENDS, {"op": "cursor_open", **S, "pos": [1, 0]}]
 
+FETCHES: Final[Steps] = [
+    {"op": "fetch", "read": "f", "first": [1, 1], "last": [1, 3]},
+    {"op": "fetch", "read": "g", "first": [1, 2], "last": [1, 5]},
+]
+
 SMOKE_CASES: Final[dict[str, Steps]] = {
     "insert": [
         *INSERTS,
@@ -227,6 +232,13 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     "acquire": [{"op": "acquire", "id": "r", "permits": 1}],
     "give_back": [{"op": "acquire", "id": "r", "permits": 1}, {"op": "give_back", "id": "r"}],
     "limiter": [{"op": "limiter"}],
+    "fetch": [*FETCHES, {"op": "fetch", "read": "g", "first": [1, 4], "last": [1, 2]}],
+    "storage_answer": [
+        *FETCHES,
+        {"op": "storage_answer", "ask": 0, "answer": 2},
+        {"op": "storage_answer", "ask": 1, "answer": "fail"},
+        {"op": "storage_answer", "ask": 1, "answer": "all"},
+    ],
 }
 """One case per operation; it runs if all its operations are declared."""
 
@@ -275,6 +287,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
                 ),
                 "ledger": (frozenset({"append"}), frozenset({"cursor_read", "replay_read"})),
                 "limits": (frozenset({"acquire"}), frozenset({"give_back"})),
+                "pending": (frozenset({"fetch"}), frozenset({"storage_answer"})),
             }
         ),
         smoke=SMOKE_CASES,
@@ -296,5 +309,5 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     faults=fast_cache.FAULTS,
     seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others, registry.decision_flips),
     jvm=jars.PULSAR,
-    standalone=MappingProxyType({"limits": frozenset({"advance"})}),
+    standalone=MappingProxyType({"limits": frozenset({"advance"}), "pending": frozenset()}),
 )

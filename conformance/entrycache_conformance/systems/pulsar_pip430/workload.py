@@ -273,9 +273,14 @@ WEIGHTS: Final[dict[str, int]] = {
     "acquire": 9,
     "give_back": 7,
     "limiter": 3,
+    "fetch": 9,
+    "storage_answer": 9,
 }
 
-OWN_LEVEL_FACTOR: Final = {"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3, "ledger": 3, "limits": 3}
+OWN_LEVEL_FACTOR: Final = {
+    **{"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3, "ledger": 3},
+    **{"limits": 3, "pending": 3},
+}
 """The factors by which operations of a level come more often in cases of that level: about half of all steps."""
 
 LEVEL_OF: Final = {op.name: op.level for op in OPS}
@@ -287,7 +292,7 @@ VARIANT_RULES: Final = frozenset(
 )
 """Rules about a variant and not about the default behaviour."""
 
-INFLIGHT_OPS: Final = frozenset("read_begin replay_begin storage_answer run_invalidations".split())
+INFLIGHT_OPS: Final = frozenset("read_begin replay_begin run_invalidations".split())
 """Operations of level `inflight`, which is not built. A subject may declare them, but nobody calls them."""
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from entrycache_conformance.systems.pulsar_segmented import explanation, fast_cache, generation
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_faults.fast.pulsar_segmented import FAULTS as CACHE_FAULTS
-from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS, subjects
+from entrycache_faults.reference.pulsar_segmented import SEEDED_FAULTS, ring
 from entrycache_protocol.case import encode_outcome
 from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_protocol.system import (
@@ -109,7 +109,7 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
 
 
 FAULTS: Final = all_fault_subjects(
-    fault_subjects(subjects.SUBJECTS, fast_cache.DECLARATION),
+    fault_subjects(ring.SUBJECTS, fast_cache.DECLARATION),
     fast_cache.DECLARATION,
     fast_cache.open_cache,
     CACHE_FAULTS,

@@ -4,6 +4,6 @@ Importing the modules of this folder enters their faults in the registry, in the
 """
 
 from entrycache_faults.reference.kafka_streams import entries, flush, stores, threads, views
-from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
+from entrycache_faults.reference.kafka_streams.entries import SEEDED_FAULTS, SEEDED_THREAD_FAULTS
 
 __all__ = ["SEEDED_FAULTS", "SEEDED_THREAD_FAULTS", "entries", "flush", "stores", "threads", "views"]

@@ -1,19 +1,32 @@
 """Seeded faults of entries: sizes, writes, lookups, deletions and counters.
 
 Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
-around it.
+around it. The registries of all seeded faults of `kafka-streams`, and the decorators that enter a function or a class
+in them, stand here, too. The docstring of a fault, up to a blank line, is its note.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
-from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
-from entrycache_reference.kafka_streams import change, entries, ops, outcomes
+from entrycache_faults.model import FaultRegistry
+from entrycache_reference.kafka_streams import change, entries, ops, outcomes, state
 from entrycache_reference.kafka_streams.change import without_key, write_key
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.state import Node, Space, State, space_of, with_space
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
+
+SEEDED_FAULTS: Final = FaultRegistry("entrycache_reference.kafka_streams")
+
+seeded_fault = SEEDED_FAULTS.register
+
+SEEDED_THREAD_FAULTS: Final = FaultRegistry(SEEDED_FAULTS.package)
+"""The faults that only several threads show, one for each rule of histories."""
+
+seeded_thread_fault = SEEDED_THREAD_FAULTS.register
+
+OperationResult = tuple[state.State, outcomes.Answer]
+"""The state after an operation, and its answer."""
 
 
 @seeded_fault(Rule.K_SIZE_1, "change.utf16_units")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from entrycache_faults.model import Place
-from entrycache_faults.reference.kafka_streams.registry import OperationResult, seeded_fault
+from entrycache_faults.reference.kafka_streams.entries import OperationResult, seeded_fault
 from entrycache_reference.kafka_streams import change, flush, namespaces, ops
 from entrycache_reference.kafka_streams import entries as entries_module
 from entrycache_reference.kafka_streams.change import (

@@ -6,7 +6,7 @@ A variant breaks rules of the default behavior; it is entered once for each of t
 from dataclasses import replace
 from typing import Any
 
-from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
+from entrycache_faults.reference.kafka_streams.entries import SEEDED_FAULTS, OperationResult, seeded_fault
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.change import (

@@ -12,7 +12,7 @@ from entrycache_faults.reference.kafka_streams import entries as entry_faults
 from entrycache_faults.reference.kafka_streams import flush as flush_faults
 from entrycache_faults.reference.kafka_streams import stores as store_faults
 from entrycache_faults.reference.kafka_streams import views as view_faults
-from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult
+from entrycache_faults.reference.kafka_streams.entries import SEEDED_FAULTS, OperationResult
 from entrycache_reference.kafka_streams import change, entries, flush, ops, outcomes, stores
 from entrycache_reference.kafka_streams.change import sort_by_bytes
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, Delivery, FlushedTombstone, RangeQuery

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from threading import Lock, get_ident
 from typing import Any, Final
 
-from entrycache_faults.reference.kafka_streams.registry import seeded_thread_fault
+from entrycache_faults.reference.kafka_streams.entries import seeded_thread_fault
 from entrycache_reference.kafka_streams import ops, outcomes, state
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.step import step

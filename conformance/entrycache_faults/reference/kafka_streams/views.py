@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from entrycache_faults.reference.kafka_streams.registry import SEEDED_FAULTS, OperationResult, seeded_fault
+from entrycache_faults.reference.kafka_streams.entries import SEEDED_FAULTS, OperationResult, seeded_fault
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import entries, namespaces, ops, outcomes, stores, views
 from entrycache_reference.kafka_streams.change import book_bytes, handle_of, sort_by_bytes

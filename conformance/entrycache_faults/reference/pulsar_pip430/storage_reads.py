@@ -1,4 +1,4 @@
-"""Seeded faults of level `reads`, reads through the cache, holds, hits and misses, and of level `limits`.
+"""Seeded faults of levels `reads` (reads through the cache, holds, hits and misses), `limits` and `pending`.
 
 Each fault calls the function of the reference and changes its result, or replaces it.
 """
@@ -13,10 +13,21 @@ from entrycache_reference.pulsar_pip430 import (
     manager,
     ops,
     outcomes,
+    pending_reads,
     storage_reads,
 )
 from entrycache_reference.pulsar_pip430.config import Config, LimiterTimeout
-from entrycache_reference.pulsar_pip430.state import HeldPosition, Limiter, Part, State, Step, WaitingRequest
+from entrycache_reference.pulsar_pip430.state import (
+    Ask,
+    HeldPosition,
+    Limiter,
+    OpenRead,
+    Part,
+    PendingReads,
+    State,
+    Step,
+    WaitingRequest,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, Reads, RequestName
 
@@ -272,3 +283,87 @@ def hand_out_one_too_few(free: Limiter, name: RequestName, permits: int) -> Limi
 SEEDED_FAULTS.register_variant(
     "Who waits behind a request that timed out is not served.", Rule.LIMIT_6, limiter_timeout=LimiterTimeout.LEAVES
 )
+
+
+# Level `pending`: the table of pending reads.
+
+
+@seeded_fault(Rule.INFLIGHT_1, "pending_reads.close_ask")
+def close_and_keep(pending: PendingReads, number: int, answer: ops.StorageAnswerKind | int) -> PendingReads:
+    """An ask stays open after its answer, and nobody waits for it."""
+    after = pending_reads.close_ask(pending, number, answer)
+    return after._replace(asks={**after.asks, number: pending.asks[number]._replace(waiting=())})
+
+
+@seeded_fault(Rule.INFLIGHT_2, "pending_reads.pieces_of")
+def pieces_one_by_one(pending: PendingReads, first: Position, last: Position) -> tuple[pending_reads.Piece, ...]:
+    """The rest of a range that is cut is asked for entry by entry."""
+    pieces: tuple[pending_reads.Piece, ...] = ()
+    whole = pending_reads.pieces_of(pending, first, last)
+    for piece in whole:
+        entries = range(piece.first, piece.last + 1) if piece.ask is None and len(whole) > 1 else ()
+        pieces += tuple(pending_reads.Piece(None, entry, entry) for entry in entries) or (piece,)
+    return pieces
+
+
+@seeded_fault(Rule.INFLIGHT_2, "pending_reads.pieces_of", other=True)
+def pieces_not_cut(pending: PendingReads, first: Position, last: Position) -> tuple[pending_reads.Piece, ...]:
+    """A range is shared only with an ask for all of it; else all of it is asked for once more."""
+    pieces = pending_reads.pieces_of(pending, first, last)
+    return pieces if len(pieces) == 1 else (pending_reads.Piece(None, first.entry, last.entry),)
+
+
+@seeded_fault(Rule.INFLIGHT_2, "pending_reads.pieces_of", other=True)
+def pieces_of_whole_asks(pending: PendingReads, first: Position, last: Position) -> tuple[pending_reads.Piece, ...]:
+    """A range that a longer ask covers is asked for once more: only the same range is shared."""
+    pieces = pending_reads.pieces_of(pending, first, last)
+    ask = None if pieces[0].ask is None else pending.asks[pieces[0].ask]
+    if ask is None or len(pieces) > 1 or (ask.first, ask.last) == (first.entry, last.entry):
+        return pieces
+    return (pending_reads.Piece(None, first.entry, last.entry),)
+
+
+@seeded_fault(Rule.INFLIGHT_3, "pending_reads.give")
+def give_all_but_the_last(opened: OpenRead, number: int, given: tuple[Position, ...], has_failed: bool) -> OpenRead:
+    """The last entry of a part is not given to the read that waits for it."""
+    done = pending_reads.give(opened, number, given, has_failed)
+    return done._replace(given=done.given[:-1]) if len(done.given) > len(opened.given) + 1 else done
+
+
+@seeded_fault(Rule.INFLIGHT_3, "pending_reads.give", other=True)
+def give_to_the_asker(opened: OpenRead, number: int, given: tuple[Position, ...], has_failed: bool) -> OpenRead:
+    """A read that waits for several answers is given nothing but the first of them."""
+    done = pending_reads.give(opened, number, given, has_failed)
+    return done._replace(given=opened.given) if opened.given else done
+
+
+@seeded_fault(Rule.INFLIGHT_6, "pending_reads.seal")
+def seal_nothing(asks: dict[int, Ask], ledger: int, answer: ops.StorageAnswerKind | int) -> dict[int, Ask]:
+    """After a read error the other asks of the ledger can still be joined."""
+    return asks
+
+
+@seeded_fault(Rule.INFLIGHT_6, "pending_reads.seal", other=True)
+def seal_when_busy(asks: dict[int, Ask], ledger: int, answer: ops.StorageAnswerKind | int) -> dict[int, Ask]:
+    """After too many requests, too, no other ask of the ledger can be joined."""
+    is_failing = pending_reads.is_failure(answer)
+    return pending_reads.seal(asks, ledger, ops.StorageAnswerKind.FAIL if is_failing else answer)
+
+
+@seeded_fault(Rule.INFLIGHT_8, "pending_reads.give")
+def give_forgetting_failures(opened: OpenRead, number: int, given: tuple[Position, ...], has_failed: bool) -> OpenRead:
+    """A range fails only if the part that is answered last has failed."""
+    return pending_reads.give(opened._replace(range=opened.range._replace(has_failed=False)), number, given, has_failed)
+
+
+@seeded_fault(Rule.INFLIGHT_13, "pending_reads.give_to_all")
+def give_to_all_but_the_last(
+    pending: PendingReads, number: int, answer: ops.StorageAnswerKind | int
+) -> tuple[PendingReads, tuple[outcomes.EndedRead, ...]]:
+    """The read that joined last is forgotten if it waits for nothing else, and so it waits for ever."""
+    ask = pending.asks[number]
+    waits = pending.reads[ask.waiting[-1]].range.waits
+    if len(ask.waiting) < 2 or len(waits) > 1 or pending_reads.is_failure(answer):
+        return pending_reads.give_to_all(pending, number, answer)
+    forgotten = ask._replace(waiting=ask.waiting[:-1])
+    return pending_reads.give_to_all(pending._replace(asks={**pending.asks, number: forgotten}), number, answer)

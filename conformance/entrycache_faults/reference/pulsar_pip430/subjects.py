@@ -257,5 +257,14 @@ LEDGER: Final[dict[str, Fault]] = {
 }
 """The faults of level `ledger` by public name."""
 
-SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS, **LEDGER}
+PENDING: Final[dict[str, Fault]] = {
+    "pending-asked-again": SEEDED_FAULTS.find(read_faults.pieces_not_cut),
+    "pending-busy-ends-joining": SEEDED_FAULTS.find(read_faults.seal_when_busy),
+    "pending-failure-forgotten": SEEDED_FAULTS.find(read_faults.give_forgetting_failures),
+    "pending-last-one-waits-on": SEEDED_FAULTS.find(read_faults.give_to_all_but_the_last),
+    "pending-only-same-ranges": SEEDED_FAULTS.find(read_faults.pieces_of_whole_asks),
+}
+"""The faults of level `pending` by public name."""
+
+SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS, **LEDGER, **PENDING}
 """All of them by public name."""

@@ -51,6 +51,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *cursors.CURSOR_RANKS_LAWS,
     *cursor_reads.CURSOR_READS_LAWS,
     *ledgers.LEDGER_LAWS,
+    *cursor_reads.PENDING_LAWS,
     *storage_reads.PERMIT_LAWS,
     *state.PLACE_LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),

@@ -2,20 +2,22 @@
 
 These laws compare what was delivered with the sorted list of entries that are there, and take the order of lookups and
 fills from the parts of the step. Those of counts look at the releases among the parts.
+
+The laws of pending reads compare the table before and after a step, entry by entry.
 """
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Final
 
-from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, Replay
 from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.laws.law import Law, cursor_named, end_of, entries_there
 from entrycache_reference.pulsar_pip430.outcomes import Served
 from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, Part, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Position
+from entrycache_reference.vocabulary import ABSENT, Position, ReadName
 
 ReadOfCursor = ops.CursorRead | ops.ReplayRead
 
@@ -299,4 +301,168 @@ CURSOR_READS_LAWS: Final = (
     Law(Rule.LEDGER_9, (ops.ReplayAdd,), is_taken, gives_back_one, True),
     Law(Rule.LEDGER_18, (ops.CursorRead, ops.ReplayRead), serves_one_by_one, counts_what_it_serves, True),
     Law(Rule.LEDGER_19, (ops.CursorRead,), has_fills_of_an_idle_one, inserts_all_or_none, True),
+)
+
+
+# Pending reads.
+
+
+def is_fetched(config: Config, pre: State, event: ops.Fetch, step: Step) -> bool:
+    """Return whether the fetch is not refused."""
+    return not law.refusable(config, pre, event)
+
+
+def covers_by_entry(pre: State, event: ops.Fetch) -> dict[int, int | None]:
+    """Return for each entry of a fetch the ask that it can join; None: there is none."""
+    entries = range(event.first.entry, event.last.entry + 1)
+    joinable = [(number, ask) for number, ask in pre.pending.asks.items() if ask.is_joinable]
+    return {
+        entry: next(
+            (
+                number
+                for number, ask in joinable
+                if ask.ledger == event.first.ledger and entry in range(ask.first, ask.last + 1)
+            ),
+            None,
+        )
+        for entry in entries
+    }
+
+
+def asks_for_the_rest(config: Config, pre: State, event: ops.Fetch, step: Step) -> bool:
+    """Check R-INFLIGHT-2: the new asks are the longest runs of entries that no ask covers; the fetch waits for all."""
+    covers = covers_by_entry(pre, event)
+    uncovered = [entry for entry, number in covers.items() if number is None]
+    starts = [entry for entry in uncovered if entry - 1 not in uncovered]
+    ends = [entry for entry in uncovered if entry + 1 not in uncovered]
+    asks = tuple(
+        outcomes.SentAsk(pre.pending.sent + at, event.first.ledger, first, last)
+        for at, (first, last) in enumerate(zip(starts, ends, strict=True))
+    )
+    after = step.state.pending
+    joined = {number for number in covers.values() if number is not None} | {ask.ask for ask in asks}
+    return (
+        step.outcome == outcomes.InFlight(asks or None)
+        and {number for number, ask in after.asks.items() if event.read in ask.waiting} == joined
+        and all(after.asks[number].waiting == (*ask.waiting, event.read) for number, ask in pre.pending.asks.items()
+                if number in joined)
+    )  # fmt: skip
+
+
+def is_about_asks(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+    """Return whether something is asked, or answered."""
+    return bool(pre.pending.asks or step.state.pending.asks) or type(event) is ops.StorageAnswer
+
+
+def open_until_answered(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+    """Check R-INFLIGHT-1."""
+    sent = {ask.ask for ask in step.outcome.sent_asks or ()} if type(step.outcome) is outcomes.InFlight else set()
+    answered = {event.ask} if type(event) is ops.StorageAnswer and not law.refusable(config, pre, event) else set()
+    is_refused = type(event) is ops.StorageAnswer and event.ask not in pre.pending.asks
+    after = step.state.pending
+    return (
+        (not is_refused or step.outcome == law.REFUSED)
+        and sent == set(range(pre.pending.sent, after.sent))
+        and after.asks.keys() == (pre.pending.asks.keys() | sent) - answered
+    )
+
+
+def is_answered(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Return whether storage gives entries to somebody who waits."""
+    failures = (ops.StorageAnswerKind.FAIL, ops.StorageAnswerKind.BUSY)
+    return not law.refusable(config, pre, event) and event.answer not in failures
+
+
+def ends_of(step: Step) -> dict[ReadName, outcomes.EndedRead]:
+    """Return the reads that a step ended, by name."""
+    done = step.outcome.done if type(step.outcome) is outcomes.InFlight else None
+    return {one.read: one for one in done or ()}
+
+
+def waits_elsewhere(pre: State, event: ops.StorageAnswer, name: ReadName) -> bool:
+    """Return whether a read waits for another ask, too."""
+    return any(name in ask.waiting for number, ask in pre.pending.asks.items() if number != event.ask)
+
+
+def everybody_gets_his_part(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Check R-INFLIGHT-3, for the reads of which no part failed."""
+    ask = pre.pending.asks[event.ask]
+    count = event.answer if isinstance(event.answer, int) else ask.last - ask.first + 1
+    given = {Position(ask.ledger, entry) for entry in range(ask.first, ask.first + count)}
+    for name in ask.waiting:
+        opened = pre.pending.reads[name]
+        own = {pos for pos in given if opened.range.first <= pos <= opened.range.last}
+        end, after = ends_of(step).get(name), step.state.pending.reads.get(name)
+        if opened.range.has_failed:
+            continue
+        if end is not None and list(end.entries or ()) != sorted({*opened.given, *own}):
+            return False
+        if after is not None and waits_elsewhere(pre, event, name) and set(after.given) != {*opened.given, *own}:
+            return False
+    return True
+
+
+def is_failing(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Return whether storage answers with an error, and the step is not refused."""
+    return event.ask in pre.pending.asks and not isinstance(event.answer, int) and not is_answered(
+        config, pre, event, step
+    )  # fmt: skip
+
+
+def all_asks_sealed(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Check R-INFLIGHT-6: who waits fails, and a read error ends the joining of its ledger's asks."""
+    ledger = pre.pending.asks[event.ask].ledger
+    is_error = event.answer is ops.StorageAnswerKind.FAIL
+    failed = [
+        end.error is not None if (end := ends_of(step).get(name)) is not None
+        else step.state.pending.reads[name].range.has_failed
+        for name in pre.pending.asks[event.ask].waiting
+    ]  # fmt: skip
+    joinable = {
+        number: ask.is_joinable and not (is_error and ask.ledger == ledger)
+        for number, ask in pre.pending.asks.items()
+        if number != event.ask
+    }
+    return all(failed) and joinable == {
+        number: ask.is_joinable for number, ask in step.state.pending.asks.items() if number != event.ask
+    }
+
+
+def has_a_failed_part(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Return whether a read that has lost a part is given another one."""
+    ask = pre.pending.asks.get(event.ask)
+    return ask is not None and any(pre.pending.reads[name].range.has_failed for name in ask.waiting)
+
+
+def fails_when_all_is_answered(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Check R-INFLIGHT-8."""
+    if law.refusable(config, pre, event):
+        return True
+    for name in pre.pending.asks[event.ask].waiting:
+        opened = pre.pending.reads[name]
+        end = ends_of(step).get(name)
+        if opened.range.has_failed and end is not None and (end.error is None or waits_elsewhere(pre, event, name)):
+            return False
+    return True
+
+
+def has_open_reads(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+    """Return whether a read was open before the step or is open after it."""
+    return bool(pre.pending.reads or step.state.pending.reads)
+
+
+def nobody_waits_for_nothing(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+    """Check R-INFLIGHT-13: whoever has not ended waits for an ask that is open."""
+    after = step.state.pending
+    waiting = {name for ask in after.asks.values() for name in ask.waiting}
+    return after.reads.keys() <= waiting
+
+
+PENDING_LAWS: Final = (
+    Law(Rule.INFLIGHT_1, (ops.Fetch, ops.StorageAnswer), is_about_asks, open_until_answered, True),
+    Law(Rule.INFLIGHT_2, (ops.Fetch,), is_fetched, asks_for_the_rest, True),
+    Law(Rule.INFLIGHT_3, (ops.StorageAnswer,), is_answered, everybody_gets_his_part, True),
+    Law(Rule.INFLIGHT_6, (ops.StorageAnswer,), is_failing, all_asks_sealed, True),
+    Law(Rule.INFLIGHT_8, (ops.StorageAnswer,), has_a_failed_part, fails_when_all_is_answered, True),
+    Law(Rule.INFLIGHT_13, (ops.Fetch, ops.StorageAnswer), has_open_reads, nobody_waits_for_nothing, True),
 )

@@ -89,6 +89,18 @@ def _refused_request(config: Config, pre: State, event: ops.Acquire) -> bool:
     return config.max_reads_in_flight_bytes <= 0 or event.permits <= 0 or event.id in names
 
 
+def _refused_fetch(config: Config, pre: State, event: ops.Fetch) -> bool:
+    is_range = event.first.ledger == event.last.ledger and event.first.entry <= event.last.entry
+    return not is_range or event.read in pre.pending.reads
+
+
+def _refused_answer(config: Config, pre: State, event: ops.StorageAnswer) -> bool:
+    ask = pre.pending.asks.get(event.ask)
+    if ask is None or isinstance(event.answer, ops.StorageAnswerKind):
+        return ask is None
+    return event.answer <= 0 or event.answer > ask.last - ask.first
+
+
 REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
     ops.Insert: lambda config, pre, event: event.size < 0,
     ops.Advance: lambda config, pre, event: event.nanos < 0,
@@ -101,6 +113,8 @@ REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
     ops.CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
     ops.Acquire: _refused_request,
     ops.GiveBack: lambda config, pre, event: event.id not in pre.limiter.out,
+    ops.Fetch: _refused_fetch,
+    ops.StorageAnswer: _refused_answer,
 }
 """The operations that can be refused, and the condition."""
 

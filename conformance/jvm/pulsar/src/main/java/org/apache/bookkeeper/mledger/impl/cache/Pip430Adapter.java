@@ -91,6 +91,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
                         ReadOps.operations(),
                         CursorOps.operations(),
                         LimiterOps.operations(),
+                        PendingOps.operations(),
                         LedgerOps.operations(),
                         List.of(Observing.operation()))
                 .flatMap(List::stream)

@@ -55,6 +55,9 @@ final class Pip430Run {
     /** The limiter of reads in flight, of level {@code limits}. */
     final LimiterOps limiter;
 
+    /** The table of pending reads, of level {@code pending}. */
+    final PendingOps pending;
+
     private final int storageEntrySize;
     private final Map<String, ActiveManagedCursorContainer> containers = new HashMap<>();
     private final Map<String, ManagedCursor> cursors = new HashMap<>();
@@ -79,6 +82,7 @@ final class Pip430Run {
         storageEntrySize = Math.toIntExact(config.number("storage_entry_size", 100));
         managed = new ManagedRun(this, config);
         limiter = new LimiterOps(config);
+        pending = new PendingOps(payloads);
     }
 
     /**
@@ -152,8 +156,9 @@ final class Pip430Run {
         return amount(factory.getMbean().getCacheEvictedEntriesCount() - entries, bytes - manager.getSize());
     }
 
-    /** Releases all holds, clears all caches, and returns the references to buffers that remain. */
+    /** Answers what is asked of storage, releases all holds, clears all caches, and returns the references to buffers that remain. */
     long leaked() {
+        pending.finish();
         holds.values().forEach(held -> held.forEach(Entry::release));
         holds.clear();
         caches.values().forEach(named -> named.cache.clear());

@@ -9,6 +9,7 @@ import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
 import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
 import org.apache.bookkeeper.mledger.Position;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
 
 /** The adapter's code for classes that differ between 4.2 or 5.0.0-M1 and release 5.0.1: one map, keyed by position. */
 final class Era {
@@ -48,6 +49,20 @@ final class Era {
     static void readRange(
             EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
         cache.asyncReadEntry(handle, first, last, count, callback, null);
+    }
+
+    /** A ledger that is made without its constructor needs nothing more in this release. */
+    static void complete(ManagedLedgerImpl ledger) {}
+
+    /** Reads a range through a table of pending reads. */
+    static void readPending(
+            PendingReadsManager table,
+            ReadHandle handle,
+            long first,
+            long last,
+            IntSupplier count,
+            ReadEntriesCallback callback) {
+        table.readEntries(handle, first, last, count, callback, null);
     }
 
     /** This release has nothing to switch off. */

@@ -11,6 +11,7 @@ import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.PositionFactory;
 import org.apache.bookkeeper.mledger.impl.EntryImpl;
+import org.apache.bookkeeper.mledger.impl.ManagedLedgerImpl;
 
 /** The adapter's code for classes that differ between 5.0.1 and the releases before it: pages of 64 slots. */
 final class Era {
@@ -48,6 +49,8 @@ final class Era {
             "variants.zero_reads", "zero-expected-reads-cached"));
 
     private static final long NO_MAX_BYTES = -1;
+    private static final Field LOG = Released.field(ManagedLedgerImpl.class, "log");
+    private static final Field CLASS_LOG = Released.field(ManagedLedgerImpl.class, "slog");
     private static final Field PAGES = Released.field(RangeCache.class, "pages");
 
     private Era() {}
@@ -60,6 +63,22 @@ final class Era {
     static void readRange(
             EntryCache cache, ReadHandle handle, long first, long last, IntSupplier count, ReadEntriesCallback callback) {
         cache.asyncReadEntry(handle, first, last, NO_MAX_BYTES, count, callback, null);
+    }
+
+    /** Gives a ledger that is made without its constructor the log to which it tells read errors. */
+    static void complete(ManagedLedgerImpl ledger) {
+        Released.set(LOG, ledger, Released.get(CLASS_LOG, null));
+    }
+
+    /** Reads a range through a table of pending reads, without a limit in bytes. */
+    static void readPending(
+            PendingReadsManager table,
+            ReadHandle handle,
+            long first,
+            long last,
+            IntSupplier count,
+            ReadEntriesCallback callback) {
+        table.readEntries(handle, first, last, NO_MAX_BYTES, count, callback, null);
     }
 
     /** Switches read-ahead and reads of several entries at once off. */
