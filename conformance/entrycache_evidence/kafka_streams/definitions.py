@@ -3,10 +3,13 @@
 `DOES` maps each operation to a function that changes an `ExpectedState` and returns the answer; those of the levels
 `cache` and `store` stand in `cache_definitions`. `is_defined` compares a step with its definition and its frame; every
 step inside a call is compared too. Definitions leave nothing open. A definition is checked only if no law of a rule is
-broken. If the step differs, the rule of the operation is reported as broken.
+broken. If the step differs, the rule of the operation is reported as broken. Where an open view leaves an answer to the
+subject, other answers are compared too: those that are allowed guide the reference, and no others do.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from entrycache_evidence.kafka_streams import expected_state
@@ -31,7 +34,7 @@ from entrycache_reference.kafka_streams.config import BackwardTombstone, Config,
 from entrycache_reference.kafka_streams.laws.stores import shown_by_dropping
 from entrycache_reference.kafka_streams.laws.views import shown_backward
 from entrycache_reference.kafka_streams.state import OpenView, Part, Row, State, Step, Store
-from entrycache_reference.kafka_streams.views import INSIDE_A_CALL
+from entrycache_reference.kafka_streams.views import INSIDE_A_CALL, follow
 from entrycache_reference.rules import Rule
 
 REFUSED: Final = outcomes.ErrorKind.ILLEGAL_STATE
@@ -246,6 +249,98 @@ def refuse(expected: expected_state.ExpectedState, event: ops.Op) -> outcomes.An
     return outcomes.Done()
 
 
+# Answers of a subject that guide the reference.
+
+CANDIDATES: Final = 24
+"""The greatest number of other answers that are compared at one step."""
+
+Guided = tuple[State, outcomes.Answer] | None
+"""The state and the answer to go on with after an answer of a subject; None if it is not allowed."""
+
+
+def may_show(view: OpenView, entry: outcomes.Pair | None, config: Config) -> bool:
+    """Return whether a view may answer this entry, or its end: no key that had a value all the time is left out."""
+    if view.has_ended:
+        return entry is None
+    had, is_backward = dict(view.had), view.range.backward
+    variants = config.variants
+    shows = is_backward and variants.backward_tombstone is BackwardTombstone.SHOWS
+    shows = shows or (variants.view_tombstone is ViewTombstone.DROPPED and (entry is None or entry[1] is not None))
+    if entry is not None and shows and keys_of_view(view.range, [entry[0]]):
+        had.setdefault(entry[0], (None,))
+    last = None if view.last is None else encode_key(view.last)
+    codes = {encode_key(key): key for key in had}
+    ahead = [codes[code] for code in sorted(codes, reverse=is_backward) if last is None or _is_past(code, last, view)]
+    within = [at for at, key in enumerate(ahead) if None not in had[key]][:1]
+    if entry is None:
+        return not within
+    if entry[0] not in ahead[: within[0] + 1 if within else None]:
+        return False
+    values = had[entry[0]]
+    return (shows and None in values) or (entry[1] is not None and entry[1] in values)
+
+
+def _is_past(code: bytes, last: bytes, view: OpenView) -> bool:
+    return code < last if view.range.backward else code > last
+
+
+def shown_answers(
+    config: Config, pre: State, event: view_ops.ViewNext, step: Step
+) -> Iterator[tuple[outcomes.Answer, Guided]]:
+    """Yield answers that a view might give, each with the state that it leads to."""
+    expected = expected_state.ExpectedState(config, pre, (), ())
+    watch(expected)
+    view = expected.views[event.view]
+    pairs = [(key, value) for key, values in view.had.items() for value in (values[0], values[-1], None, "?")]
+    for entry in (None, ("", "1"), ("b", None), *pairs):
+        answer = outcomes.NextEntry(entry)
+        own = step.state.views[event.view]._replace(last=view.last, has_ended=view.has_ended)
+        moved = own._replace(has_ended=True) if entry is None else own._replace(last=entry[0])
+        state = step.state._replace(views={**step.state.views, event.view: moved})
+        yield answer, (state, answer) if may_show(view, entry, config) else None
+
+
+def order_answers(
+    pre: State, event: ops.Metrics, step: Step, own: outcomes.NamespaceCounters
+) -> Iterator[tuple[outcomes.Answer, Guided]]:
+    """Yield counters and orders of use that a subject might answer, each with the state that it leads to."""
+    assert isinstance(event.ns, str)
+    space = pre.spaces[event.ns]
+    for more, lru in ((0, own.lru[::-1]), (1, own.lru), (-1, own.lru), (2, ()), (0, own.lru[1:]), (0, (*own.lru, "?"))):
+        order = lru or space.recent
+        answer = replace(own, hits=own.hits + more, misses=own.misses + more, lru=lru)
+        is_open = bool(space.recent) and not lru
+        used = space._replace(recent=order, hits=answer.hits, misses=answer.misses, is_loose=is_open)
+        state = step.state._replace(spaces={**step.state.spaces, event.ns: used})
+        is_allowed = more >= 0 and sorted(order) == sorted(space.recent)
+        yield answer, (state, replace(answer, lru=order)) if is_allowed else None
+
+
+def are_other_answers_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Check that exactly the allowed answers guide the reference, each to the state that follows from it."""
+    own = step.outcome.answer
+    candidates: Iterator[tuple[outcomes.Answer, Guided]] = iter(())
+    if pre.is_unjudged or isinstance(own, outcomes.Unanswered):
+        return True
+    if isinstance(event, view_ops.ViewNext) and event.view in pre.views:
+        candidates = shown_answers(config, pre, event, step)
+    elif isinstance(event, ops.Metrics) and isinstance(own, outcomes.NamespaceCounters):
+        candidates = (
+            order_answers(pre, event, step, own) if event.ns in pre.spaces and is_loose(pre, event) else candidates
+        )
+    for answer, guided in islice(candidates, CANDIDATES):
+        done = follow(pre, event, config, step, replace(step.outcome, answer=answer))
+        wanted = None if answer == own else guided
+        if (None if done is None else (done.state, done.outcome.answer)) != wanted:
+            return False
+    return True
+
+
+def is_loose(state: State, event: ops.Metrics) -> bool:
+    """Return whether an open view has left the order of use of a namespace open."""
+    return isinstance(event.ns, str) and state.spaces[event.ns].is_loose
+
+
 # The whole definition.
 
 DOES: Final[Mapping[type[ops.Op], Does]] = {**CACHES, **STORES, **VIEWS}
@@ -272,6 +367,7 @@ def is_defined(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
         and tuple(expected.calls) == step.outcome.flushed
         and tuple(expected.forwards) == step.outcome.forwarded
         and all(is_part_defined(config, part, step.rows) for part in step.parts)
+        and are_other_answers_defined(config, pre, event, step)
     )
 
 

@@ -427,10 +427,13 @@ def follow(state: State, event: ops.Op, config: Config, own: Step, got: Outcome)
 
 def follow_view(state: State, event: ViewNext, config: Config, own: Step, got: NextEntry) -> Step | None:
     """Return the step after an entry that a view may answer."""
-    if not may_come_next(watch(state).views[event.view], got.entry, config):
+    before = watch(state).views[event.view]
+    if not may_come_next(before, got.entry, config):
         return None
     answered = replace(own.outcome, answer=got)
-    return own._replace(state=show(own.state, event.view, got.entry), outcome=answered)
+    unread = own.state.views[event.view]._replace(last=before.last, has_ended=before.has_ended)
+    after = own.state._replace(views={**own.state.views, event.view: unread})
+    return own._replace(state=show(after, event.view, got.entry), outcome=answered)
 
 
 def follow_order(state: State, ns: str, own: Step, got: NamespaceCounters) -> Step | None:

@@ -290,6 +290,20 @@ def test_k_view_6__the_promise_refuses_entries_left_out_doubled_null_out_of_orde
     assert at is None
 
 
+@pytest.mark.rule("K-VIEW-6")
+def test_k_view_6__a_view_goes_on_behind_an_entry_that_the_reference_itself_would_not_have_answered():
+    """The keys are deleted after the opening: the reference ends there, and a subject may still answer both."""
+    config = Config()
+    state = play(*STORED, ViewOpen("v", "s"), ops.StoreDelete("s", "x"), ops.StoreDelete("s", "y"))[-1].state
+    for entry in (("x", "1"), ("y", "2")):
+        own = step(state, NEXT, config)
+        assert own.outcome.answer == NextEntry(None)
+        guided = views.follow(state, NEXT, config, own, Outcome(NextEntry(entry)))
+        assert guided is not None
+        assert (guided.state.views["v"].last, guided.state.views["v"].has_ended) == (entry[0], False)
+        state = guided.state
+
+
 def is_kept(config: Config, state: State, own: Step, entry: Any) -> bool:
     """Return whether the law of K-VIEW-6 accepts a step that answers this entry and goes on behind it."""
     after = views.show(own.state, "v", entry)
