@@ -17,8 +17,8 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction import lemma, symbolic
 from entrycache_evidence.induction.turns import Fold, Visit, any_tuple
 from entrycache_evidence.kafka_streams import runs, size_lemmas
-from entrycache_faults.model import Model
-from entrycache_reference.kafka_streams import flush, ops, outcomes, stores
+from entrycache_faults.model import Model, Place
+from entrycache_reference.kafka_streams import flush, ops, outcomes, stores, view_ops, views
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.entries import put_all
 from entrycache_reference.kafka_streams.laws import LAWS
@@ -199,6 +199,30 @@ def _receive(model: Model) -> Any:
     return model["stores.receive"](STATE, "a", entries, DEFAULT, model["step.build_environment"]())
 
 
+def _list_view(model: Model) -> Any:
+    keys = any_tuple(KEYS, "state event backward config after nodes inner selects view key")
+    places: dict[Place, object] = {
+        "views.order_keys": lambda found, selects, backward: keys,
+        "views.merge": lambda *about: (),
+    }
+    listing = lemma.build_term_model(model, {**model.replaced, **places})["views.list_view"]
+    return listing(STATE, view_ops.StoreView("a"), False, DEFAULT)
+
+
+def _put_in_store(model: Model) -> Any:
+    entries = any_tuple(((key, "1") for key in KEYS), "state event config env change key value node")
+    event = view_ops.StorePutAll("a", entries)
+    return model["views.store_put_all"](STATE, event, DEFAULT, model["step.build_environment"]())
+
+
+def _list_nothing(state: State, event: Any, backward: bool, config: Config) -> Any:
+    return state, outcomes.Listing(())
+
+
+def _put_less_in_store(state: State, event: Any, config: Config, env: flush.Environment) -> Any:
+    return views.store_put_all(state, replace(event, entries=_without_the_last(event.entries)), config, env)
+
+
 def _without_the_last(entries: Any) -> Any:
     return tuple(one for one in entries if one[0] != KEYS[-1])
 
@@ -263,6 +287,24 @@ FOLDS: Final = (
         _receive,
         (*(("below", key) for key in KEYS), *KEYS),
         _fault("A store forgets the last entry that it receives.", "stores.receive", _receive_less),
+    ),
+    Fold(
+        Rule.K_VIEW_2,
+        "a view looks up the cached keys in it",
+        "views.list_view",
+        {"views.look_up": Visit(lambda state, ns, key: key, lambda state, *about: state)},
+        _list_view,
+        KEYS,
+        _fault("A view looks nothing up.", "views.list_view", _list_nothing),
+    ),
+    Fold(
+        Rule.K_STORE_1,
+        "the writes of store_put_all are a fold of put",
+        "views.store_put_all",
+        {"views.put_node": Visit(lambda state, ns, key, *about: key, lambda state, *about: Change(state))},
+        _put_in_store,
+        KEYS,
+        _fault("The last write of a batch to a store is left out.", "views.store_put_all", _put_less_in_store),
     ),
 )
 
