@@ -164,6 +164,13 @@ def query_grace_period() -> Iterator[ops.Op]:
     yield ops.ShouldCache(A)
 
 
+def wrap_grace_period() -> Iterator[ops.Op]:
+    """Query the grace period after as many milliseconds as 16, 31 and 32 bits count, from its start."""
+    for bits in (16, 31, 32):
+        yield from (ops.CursorAdd(A, CursorName("c"), at(1)), ops.CursorRemove(A, CursorName("c")), ops.ShouldCache(A))
+        yield from (ops.Advance(2**bits * 10**6), ops.ShouldCache(A))
+
+
 def overflow_limit() -> Iterator[ops.Op]:
     """Overflow a large limit by much, and run everything that is scheduled."""
     yield from (ops.Insert(A, at(number, 3), 100) for number in range(6))
@@ -225,6 +232,7 @@ def generate_large_runs() -> Iterator[Run]:
     yield replace(config, max_size_bytes=ROUNDED_UP_BYTES), tuple(overflow_by_rounding())
     yield replace(config, max_size_bytes=1_000), tuple(free_exactly())
     yield replace(config, ttl_nanos=2 * HOUR_NANOS), tuple(query_grace_period())
+    yield config, tuple(wrap_grace_period())
     for variants in SINGLE_VARIANTS[1:]:
         yield replace(config, variants=variants), (*mix_long_queue(), *reads(), *budgets(), *counts(), *amounts())
     for variants in SINGLE_VARIANTS[1:]:
@@ -360,6 +368,61 @@ def requeue_many_times() -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Metrics())
 
 
+# --- Short random runs of managed ledgers
+
+LEDGER_RUNS: Final = 220
+
+
+def mix_ledger_operations(source: random.Random) -> Iterator[ops.Op]:
+    """Mix all operations on one managed cache of three ledgers, whose cursors stand among acknowledged entries."""
+    names = (CursorName("c"), CursorName("d"))
+    places = [at(entry, ledger) for ledger in (1, 2, 4) for entry in range(3)]
+    yield from (ops.Append(A, pos, source.choice((1, 2, 3))) for pos in places[:-1])
+    yield from (ops.CursorOpen(A, name, source.choice(places[:4]), source.random() < 0.7) for name in names)
+    for _ in range(STEPS):
+        name, pos, hold = source.choice(names), source.choice(places), HoldName("h")
+        moves: Sequence[ops.Op] = (
+            ops.Ack(A, name, pos),
+            ops.Ack(A, name, pos),
+            ops.MarkDelete(A, name, pos),
+            ops.CursorSeek(A, name, pos),
+            ops.CursorReset(A, name, pos),
+        )
+        reads: Sequence[ops.Op] = (
+            ops.CursorRead(A, name, source.choice((1, 2, 3, 5)), source.choice((ABSENT, hold))),
+            ops.ReplayRead(A, name, tuple(source.sample(places, 3)), source.choice((ABSENT, hold))),
+            source.choice((ops.Release(hold), ops.ReplayAdd(hold, pos, source.choice(list(ops.Dispatcher))))),
+        )
+        others: Sequence[ops.Op] = (
+            ops.Activate(A, name),
+            ops.Deactivate(A, name),
+            source.choice((ops.CursorClose(A, name), ops.CursorOpen(A, name, pos), ops.DeleteLedger(A, pos.ledger))),
+            source.choice(
+                (ops.Append(A, places[-1], 2), ops.Append(A, at(0, 5), 2), ops.Append(B, at(0, pos.ledger), 1))
+            ),
+            source.choice((ops.CheckBacklogs(A), ops.Evict(3), ops.CursorState(A, name))),
+        )
+        yield source.choice(source.choices((moves, reads, others), (5, 4, 3))[0])
+
+
+def generate_ledger_runs() -> Iterator[Run]:
+    """Generate short random runs of a managed ledger, under each tracking of cursors and several variants."""
+    for number in range(LEDGER_RUNS):
+        source = random.Random(f"ledger {number}")
+        yield (
+            configuration.Config(
+                max_size_bytes=source.choice((1_000, 1_000, 12)),
+                evict_by_expected_reads=number % 2 == 0,
+                evict_by_mark_deleted=source.random() < 0.4,
+                min_backlog_cursors=1,
+                min_backlog_entries=source.choice((0, 2)),
+                max_backlog_between=source.choice((0, 3)),
+                variants=choose_each_variant(configuration.Variants(), source),
+            ),
+            tuple(mix_ledger_operations(source)),
+        )
+
+
 # --- Runs that begin in a state with thousands of items
 
 THOUSANDS: Final = 3_000
@@ -463,4 +526,5 @@ def generate_crowded_runs() -> Iterator[tuple[configuration.Config, tuple[State 
     for variants in SINGLE_VARIANTS[1:]:
         yield replace(config, variants=variants), tuple(requeue_many_times())
     yield from generate_random_runs()
+    yield from generate_ledger_runs()
     yield from generate_runs_from_large_states()
