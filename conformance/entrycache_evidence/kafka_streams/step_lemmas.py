@@ -202,7 +202,7 @@ def _receive(model: Model) -> Any:
 def _list_view(model: Model) -> Any:
     keys = any_tuple(KEYS, "state event backward config after nodes inner selects view key")
     places: dict[Place, object] = {
-        "views.order_keys": lambda found, selects, backward: keys,
+        "views.order_keys": lambda nodes, selects, backward: keys,
         "views.merge": lambda *about: (),
     }
     listing = lemma.build_term_model(model, {**model.replaced, **places})["views.list_view"]
