@@ -29,7 +29,7 @@ BIN = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 @pytest.mark.parametrize(
     ("page", "number"),
     [
-        pytest.param(TUTORIAL, 5, marks=pytest.mark.long),
+        pytest.param(TUTORIAL, 4, marks=pytest.mark.long),
         pytest.param(HOW_TO, 2, marks=pytest.mark.long),
         (NIGHTLY, 1),
     ],
