@@ -140,9 +140,9 @@ def test_crowded_runs_begin_in_large_states_too(name: str) -> None:
 
 
 LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "pulsar-pip430": ((150, 4500), (24, 7400), (270, 14100), (160, 9200)),
-    "kafka-streams": ((320, 7800), (71, 14100), (320, 8100), (160, 3600)),
-    "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
+    "pulsar-pip430": ((150, 4500), (25, 7500), (490, 22000), (160, 9200)),
+    "kafka-streams": ((320, 7800), (87, 14800), (820, 23500), (160, 3600)),
+    "pulsar-legacy": ((150, 4500), (13, 3700), (5, 300), (160, 6500)),
     "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),
 }
 """The least numbers of runs and of their steps: of the rule book, large, crowded and generated."""
