@@ -56,7 +56,17 @@ NESTED: Final = frozenset({"entries", "on_flush", "steps"})
 COUNTS: Final = frozenset({"expected_reads"})
 AS_THEY_ARE: Final = frozenset(
     {
-        *("backward", "dirty", "fails", "global_thread", "headers", "last_inclusive", "skip_cache", "threads"),
+        *(
+            "backward",
+            "dirty",
+            "fails",
+            "global_thread",
+            "headers",
+            "last_inclusive",
+            "old_values",
+            "skip_cache",
+            "threads",
+        ),
         *("eviction", "evict_by_expected_reads", "evict_by_mark_deleted", "extend_recently_accessed", "max_requeues"),
         *(
             "acquire_queue",
