@@ -93,7 +93,7 @@ class EventKinds:
     """The number of events for each op, cause, origin, class of settings, and set of recorded columns.
 
     Rules ask whether `columns` are null; a key has a bit for each one that is not. They also ask for the value of
-    the flags `truths`. `metered` are METRICS (-1: none) and END, which are few and are counted with their counters.
+    the flags `truths`. `metered` are METRICS and END, which are few and are counted with their counters.
     """
 
     def __init__(

@@ -28,8 +28,8 @@ COLUMNS: Final = (
 
 SETTINGS: Final = SettingsSource(KINDS, SETTING_COLUMNS, setting_values)
 
-METERED: Final = (-1, w.END)
-"""END is counted with its counters, because S-STATE-2 asks whether anything is cached at the end; METRICS is not."""
+METERED: Final = (w.METRICS, w.END)
+"""Both are counted with their counters: rules ask which of them have totals, and whether anything is cached at END."""
 
 
 def check_broker(batches: Iterator[pa.RecordBatch], metadata: Metadata, kept: int = entries.MIN_LIVES) -> CheckerResult:
@@ -77,7 +77,7 @@ class RingChecker:
         self._places.follow(c, self.flags)
         self._totals.follow(c, settings, turned, left, batch, self.flags)
         self._note_opening(c)
-        for i, counters in events.counters_at(batch, np.flatnonzero(c.op == w.END)):
+        for i, counters in events.counters_at(batch, np.flatnonzero(np.isin(c.op, METERED))):
             self._events.kinds.count_metered(c, i, settings, counters)
 
     def _note_opening(self, c: rows.Rows) -> None:
