@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from entrycache_cli.main import main
-from entrycache_conformance.report import LevelReport, RunReport
+from entrycache_conformance.report import LevelReport, RuleReport, RunReport
 from entrycache_dev.bench.result import BenchResult
 from entrycache_protocol.errors import Verdict
 from tests.cli.test_output import CASE
@@ -20,7 +20,8 @@ from tests.support import ROOT
 from tests.support.command import main_of
 from tests.support.traces import plant
 
-REPORT = RunReport("s", None, "pulsar-pip430", {"range": LevelReport(9, 99, Verdict.CONFORMS)}, {}, {}, (), ())
+LEVEL = LevelReport(9, 99, Verdict.CONFORMS, rules={"R-READ-1": RuleReport(9, Verdict.CONFORMS)})
+REPORT = RunReport("s", None, "pulsar-pip430", {"range": LEVEL}, {}, {}, (), ())
 
 LINES = {
     "audit": "audit trace --backend local --out out",
