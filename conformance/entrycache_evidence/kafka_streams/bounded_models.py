@@ -69,6 +69,8 @@ class RelativeStates:
                     tuple(sorted(store.inner.items())),
                     tuple([(key, self._number(steps)) for key, steps in sorted(store.downstream.items())]),
                     store.is_open,
+                    store.old_values,
+                    tuple(sorted(store.forwarded.items())),
                 )
                 for name, store in sorted(state.stores.items())
             ]
@@ -456,6 +458,25 @@ OPEN_VIEW: Final = BoundedModel(
 )
 """A view that is held open over writes, flushes, evictions, and the emptying and closing of its store."""
 
+OLD_VALUES: Final = BoundedModel(
+    "a store that forwards old values",
+    configuration.Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+        ops.StoreDelete("s", "x"),
+        ops.StoreFlush("s"),
+        ops.Evict("s"),
+        view_ops.StoreClear("s"),
+        view_ops.StoreClose("s"),
+        *(view_ops.StoreOpen("s", old_values) for old_values in (False, True)),
+        ops.OnForward("s", "x", (ops.StorePut("s", "x", "2"), ops.StoreFlush("s"))),
+        ops.OnForward("s", "x", (ops.StoreDelete("s", "x"),)),
+    ),
+    "two keys, a value or deleted; downstream writes, deletes and flushes of the same key, with old values or without",
+    start=(view_ops.StoreOpen("s", True),),
+)
+"""A store that forwards the value before too, also of a key that is forwarded again meanwhile."""
+
 
 # --- Variants of releases
 
@@ -518,6 +539,7 @@ UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     STORES,
     VIEWS,
     OPEN_VIEW,
+    OLD_VALUES,
     *SINGLE_VARIANTS,
     RUNNING,
     USED,
