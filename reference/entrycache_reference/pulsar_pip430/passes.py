@@ -260,7 +260,15 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: O
                 freed_bytes += entry.size_bytes if again is None else 0
         events.append(PassEvent(line, bound_now, freed_bytes, slot, entry, again))
 
-    removed = [event.slot for event in events if event.removed and event.slot is not None]
+    done = Pass(state, kind, origin, bound, remaining_bound(kind, bound, freed_bytes), tuple(events))
+    return end_pass(done, own, freed_bytes)
+
+
+@rule(Rule.EVICT_4, Rule.EVICT_7)
+def end_pass(done: Pass, own: Copies, freed_bytes: int) -> Step:
+    """Return the state that a pass leaves, with the number of its removed entries, their bytes and its rows."""
+    state = done.state
+    removed = [event.slot for event in done.events if event.removed and event.slot is not None]
     left = state._replace(
         caches=own.caches,
         queue=tuple(own.queue),
@@ -268,7 +276,6 @@ def run_pass(state: State, kind: PassKind, bound: int, config: Config, origin: O
         holds=drop_claims(state.holds, frozenset(removed)),
         counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(removed)),
     )
-    done = Pass(state, kind, origin, bound, remaining_bound(kind, bound, freed_bytes), tuple(events))
     return Step(left, Removed(len(removed), freed_bytes), rows_of_pass(done))
 
 

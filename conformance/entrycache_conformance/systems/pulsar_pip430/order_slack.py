@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_faults.model import Model
 from entrycache_protocol import codec, system
-from entrycache_reference.pulsar_pip430 import change, decision, ops, outcomes, passes
+from entrycache_reference.pulsar_pip430 import decision, ops, passes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.passes import Copies, Origin, Pass, PassEvent, PassKind
 from entrycache_reference.pulsar_pip430.state import Slot, State, Step
@@ -114,7 +114,9 @@ class OrderedPasses:
                     freed_bytes += entry.size_bytes if again is None else 0
                     self.order.note(slot, line.action)
             events.append(PassEvent(line, bound_now, freed_bytes, slot, entry, again))
-        return _finish(Pass(state, kind, origin, bound, 0, tuple(events)), own)
+        left = self._passes.remaining_bound(kind, bound, freed_bytes)
+        done: Step = self._passes.end_pass(Pass(state, kind, origin, bound, left, tuple(events)), own, freed_bytes)
+        return done
 
     def _next_turn(self, own: Copies, kind: PassKind, bound: int) -> Turn:
         """Return the next turn of a pass.
@@ -132,21 +134,6 @@ class OrderedPasses:
         if at is not None and at not in halting:
             return Turn(at, False)
         return Turn(halting[0], True) if halting else Turn(0, False)
-
-
-def _finish(done: Pass, own: Copies) -> Step:
-    """Return the step of a pass that has ended."""
-    state, freed_bytes = done.state, done.events[-1].freed_bytes if done.events else 0
-    removed = [event.slot for event in done.events if event.removed and event.slot is not None]
-    left = state._replace(
-        caches=own.caches,
-        queue=tuple(own.queue),
-        size_bytes=state.size_bytes - freed_bytes,
-        holds=change.drop_claims(state.holds, frozenset(removed)),
-        counts=state.counts._replace(evicted_entries=state.counts.evicted_entries + len(removed)),
-    )
-    whole = done._replace(bound_left=passes.remaining_bound(done.kind, done.bound, freed_bytes))
-    return Step(left, outcomes.Removed(len(removed), freed_bytes), passes.rows_of_pass(whole))
 
 
 @lru_cache(maxsize=1024)
