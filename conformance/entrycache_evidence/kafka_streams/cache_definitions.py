@@ -139,6 +139,7 @@ def do_clear(expected: expected_state.ExpectedState, event: ops.Clear) -> outcom
         namespace = expected.open(event.ns)
         removed = take_all(expected, namespace)
         namespace.nodes, namespace.recent, namespace.dirty = {}, [], []
+        expected.emptied.append(event.ns)
         report_removed(expected, event.ns, removed, Rule.K_CLOSE_1, "CLEAR")
     return outcomes.Done()
 

@@ -132,6 +132,15 @@ def do_store_clear(expected: expected_state.ExpectedState, event: view_ops.Store
     return do_clear(expected, ops.Clear(event.store))
 
 
+def do_fail_forward(expected: expected_state.ExpectedState, event: view_ops.FailForward) -> outcomes.Answer:
+    """Let the next forwards of one key throw."""
+    ensure_store(expected, event.store)
+    store = expected.stores[event.store]
+    failing = {key: left for key, left in {**store.failing, event.key: event.n}.items() if left}
+    expected.stores[event.store] = store._replace(failing=failing)
+    return outcomes.Done()
+
+
 def do_store_close(expected: expected_state.ExpectedState, event: view_ops.StoreClose) -> outcomes.Answer:
     """Flush everything dirty, then remove the namespace and what lies below, even if the flush fails."""
     ensure_store(expected, event.store)
@@ -229,6 +238,7 @@ VIEWS: Final[dict[type[ops.Op], Does]] = {
     view_ops.StoreQuery: do_store_query,
     view_ops.StoreQueryRange: do_store_query_range,
     view_ops.StoreClear: do_store_clear,
+    view_ops.FailForward: do_fail_forward,
     view_ops.StoreClose: do_store_close,
     view_ops.ViewOpen: do_view_open,
     view_ops.ViewNext: do_view_next,

@@ -8,7 +8,7 @@ left; each inner step has an expected state of its own.
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from entrycache_reference import rules
 from entrycache_reference.kafka_streams import config as configuration
@@ -88,6 +88,8 @@ class ExpectedState:
         self.forwards: list[Forward] = list(progress.forwards)
         self.rows: list[Row] = list(self.all_rows[: len(progress.events)])
         self.closed = list(progress.closed)
+        self.emptied = list(progress.emptied)
+        self.has_thrown = False
         self.no_answer_reason = progress.no_answer_reason
 
     def __contains__(self, ns: str) -> bool:
@@ -106,6 +108,7 @@ class ExpectedState:
         """Close the namespace of that name."""
         self.touched[ns] = None
         self.closed.append(ns)
+        self.emptied.append(ns)
 
     def closings(self, ns: str) -> int:
         """Return how often a namespace of that name was closed in the step in progress."""
@@ -165,7 +168,7 @@ class ExpectedState:
             self.to_state() == state._replace(in_progress=IDLE)
             and (progress.called, progress.calls, progress.forwards)
             == (self.called, tuple(self.calls), tuple(self.forwards))
-            and sorted(progress.closed) == sorted(self.closed)
+            and (sorted(progress.closed), sorted(progress.emptied)) == (sorted(self.closed), sorted(self.emptied))
             and tuple(self.rows) == self.all_rows[: len(progress.events)]
         )
 
@@ -292,6 +295,10 @@ def build_call(ns: str, entries: Entries) -> Call:
 def deliver_entries(expected: ExpectedState, ns: str, evicted: str | None, entries: Entries) -> None:
     """Mark the entries clean, remove the evicted one, and call the listener with all of them."""
     namespace, closings = expected.open(ns), expected.closings(ns)
+    former = namespace.space()._replace(nodes=dict(namespace.nodes))
+    before = CallStart(
+        former, expected.stores.get(ns, Store()), len(expected.rows), closings, expected.emptied.count(ns)
+    )
     if evicted is not None:
         expected.drop(ns, evicted)
         expected.add_row(rules.Rule.K_EVICT_3, "EVICT", ns, evicted, entries[0][1])
@@ -308,7 +315,11 @@ def deliver_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
         expected.calls.append(call)
         answers = expected.perform(namespace.listener.steps)
         expected.calls[at : at + 1] = [Call(ns, call.entries, answers)]
-    if expected.is_right:
+    if expected.is_right and expected.has_thrown:
+        expected.has_thrown = False
+        expected.error = ErrorKind.LISTENER_FAILED
+        restore_entries(expected, ns, evicted, entries, before)
+    elif expected.is_right:
         drop_tombstones(expected, ns, evicted, entries, closings)
 
 
@@ -333,20 +344,20 @@ def receive(expected: ExpectedState, name: str, entries: Entries) -> None:
     """Write all entries to the underlying store, then forward them; by a variant one after another."""
     if expected.config.variants.delivery is configuration.Delivery.ONE_BY_ONE:
         for key, node in entries:
-            if expected.is_right and write_underlying(expected, name, key, node):
+            if expected.is_right and not expected.has_thrown and write_underlying(expected, name, key, node):
                 forward_entry(expected, name, key, node)
         return
     accepted = [(key, node) for key, node in entries if write_underlying(expected, name, key, node)]
     for key, node in accepted:
         forwarded = expected.stores.get(name, Store()).forwarded_writes.get(key)
-        if expected.is_right and (forwarded is None or forwarded < node.write):
+        if expected.is_right and not expected.has_thrown and (forwarded is None or forwarded < node.write):
             forward_entry(expected, name, key, node)
 
 
 def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -> bool:
     """Write a value, or remove a key, in the underlying store; return false if there is nothing to remove."""
     store = expected.stores.get(name, Store())
-    if node.value is None and key not in store.inner:
+    if node.value is None and key not in {*store.inner, *store.owed}:
         return False
     inner = {**store.inner, key: node.value}
     remaining = {one: value for one, value in inner.items() if value is not None}
@@ -365,6 +376,14 @@ def forward_entry(expected: ExpectedState, name: str, key: str, node: Node) -> N
     expected.stores[name] = store._replace(forwarded_writes={**store.forwarded_writes, key: node.write})
     at = len(expected.forwards)
     expected.forwards.append(Forward(name, key, node.value, (), old))
+    store = expected.stores[name]
+    if key in store.failing:
+        failing = {one: left - (one == key) for one, left in store.failing.items()}
+        expected.stores[name] = store._replace(failing={one: left for one, left in failing.items() if left})
+        expected.called += 1
+        expected.has_thrown = True
+        return
+    expected.stores[name] = store._replace(owed=tuple([one for one in store.owed if one != key]))
     answers = expected.perform(store.downstream.get(key, ()))
     expected.forwards[at : at + 1] = [Forward(name, key, node.value, answers, old)]
 
@@ -502,3 +521,94 @@ def evict_eldest(expected: ExpectedState, ns: str) -> None:
         return
     book_bytes(expected, -namespace.nodes[key].size_bytes)
     drop_clean(expected, ns, key)
+
+
+# Forwards that throw.
+
+
+class CallStart(NamedTuple):
+    """The namespace and the store before a call, the rows until then, and how often it had been closed and emptied."""
+
+    space: Space
+    store: Store
+    rows: int
+    closings: int
+    emptied: int
+
+
+def restore_entries(expected: ExpectedState, ns: str, evicted: str | None, entries: Entries, before: CallStart) -> None:
+    """Make the entries of a call whose forward has thrown dirty again, and owe their forwards."""
+    owe_forwards(expected, ns, entries, before)
+    since = [row for row in expected.rows[before.rows :] if row.ns == ns]
+    is_quiet = len(expected.rows) == before.rows + len(entries) + (evicted is not None)
+    if is_quiet:
+        del expected.rows[before.rows :]
+    if expected.emptied.count(ns) != before.emptied:
+        return
+    lost = expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN
+    back = {
+        key: node
+        for key, node in entries
+        if is_untouched(key, since) and not (loses_undelivered(expected) if key == evicted else lost)
+    }
+    namespace, gone = expected.open(ns), [row.key for row in since if row.op == "EVICT"]
+    order = [key for at, key in enumerate(gone) if key in back and key not in gone[:at]]
+    if is_quiet:
+        report_lost(expected, ns, evicted, entries, before, back)
+        return
+    for key in reversed(order):
+        assert key is not None
+        copy = namespace.nodes.get(key)
+        expected.total += back[key].size_bytes - (0 if copy is None else copy.size_bytes)
+        namespace.nodes[key] = back[key]
+        namespace.recent += [] if key in namespace.recent else [key]
+        expected.add_row(rules.Rule.K_FAIL_1, "PUT", ns, key, back[key])
+    namespace.nodes.update(back)
+    namespace.dirty = [key for key in before.space.dirty if key in back] + namespace.dirty
+    for key, node in back.items():
+        expected.add_row(rules.Rule.K_FLUSH_3, "FLUSH", ns, key, node, "FAILED")
+
+
+def report_lost(
+    expected: ExpectedState, ns: str, evicted: str | None, entries: Entries, before: CallStart, back: dict[str, Node]
+) -> None:
+    """Restore a namespace in which nothing else happened, without what variants lose."""
+    namespace = expected.open(ns)
+    expected.total += sum([node.size_bytes for node in before.space.nodes.values()]) - namespace.size_bytes
+    for key, node in entries:
+        expected.add_row(rules.Rule.K_FLUSH_3, "FLUSH", ns, key, node, "FAILED")
+    namespace.nodes, namespace.recent = dict(before.space.nodes), list(before.space.recent)
+    namespace.dirty = [key for key in before.space.dirty if key in back]
+    mark_clean(namespace, [key for key, _ in entries if key not in back and key != evicted])
+    if evicted is not None and evicted not in back:
+        expected.drop(ns, evicted)
+        expected.add_row(rules.Rule.K_FLUSH_7, "EVICT", ns, evicted, dict(entries)[evicted])
+
+
+def is_untouched(key: str, rows: list[Row]) -> bool:
+    """Return whether no row writes or removes a key; a clean write after its eviction is a copy of what lies below."""
+    is_gone = False
+    for row in rows:
+        if (
+            row.key == key
+            and row.op in {"PUT", "DELETE", "REMOVE"}
+            and not (row.op == "PUT" and is_gone and not row.dirty)
+        ):
+            return False
+        is_gone = is_gone or (row.key == key and row.op == "EVICT")
+    return True
+
+
+def owe_forwards(expected: ExpectedState, name: str, entries: Entries, before: CallStart) -> None:
+    """Let the next flush forward the entries again, deletions of what lay below too."""
+    listener = expected.open(name).listener if name in expected else None
+    is_same = listener is not None and listener.of_store and expected.closings(name) == before.closings
+    if not is_same or expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN:
+        return
+    store, known = expected.stores[name], {*before.store.inner, *before.store.owed}
+    deleted = [key for key, node in entries if node.value is None and key in known and key not in store.owed]
+    writes = dict(store.forwarded_writes)
+    for key, node in entries:
+        if writes.get(key) == node.write:
+            writes[key] = node.write - 1
+    expected.stores[name] = store._replace(forwarded_writes=writes, owed=(*store.owed, *deleted))

@@ -38,6 +38,8 @@ class Aspect(Enum):
     STORES = "which stores there are"
     BELOW = "the underlying store"
     DOWNSTREAM = "what is done downstream"
+    FAILING = "which forwards will throw"
+    OWED = "the forwards of deletions that are owed"
     FORWARDED = "the last forwarded entries"
     OPEN = "whether the store is open"
     PUTS = "the thread's puts"
@@ -77,7 +79,7 @@ def handing(whose: Extent) -> MayChange:
             Aspect.MISSES,
             Aspect.HANDED,
         ),
-        *(Aspect.BELOW, Aspect.FORWARDED),
+        *(Aspect.BELOW, Aspect.FORWARDED, Aspect.FAILING, Aspect.OWED),
     )
     return {**dict.fromkeys(aspects, whose), Aspect.RUNNING: Extent.ALL}
 
@@ -124,7 +126,7 @@ SPACE: Final = Record(
 STORE: Final = Record(
     (
         *(KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED)),
-        *(Aspect.OPEN, Aspect.OPEN, KeyedValues(Aspect.FORWARDED)),
+        *(Aspect.OPEN, Aspect.OPEN, KeyedValues(Aspect.FORWARDED), KeyedValues(Aspect.FAILING), Aspect.OWED),
     )
 )
 
@@ -189,6 +191,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     view_ops.StoreQuery: {**LOOKING, Aspect.MISSES: Extent.SPACE, Aspect.GETS: Extent.ALL},
     view_ops.StoreQueryRange: LOOKING,
     view_ops.StoreClear: removing(Extent.SPACE),
+    view_ops.FailForward: {Aspect.FAILING: Extent.KEY},
     view_ops.StoreClose: {
         **handing(Extent.SPACE),
         Aspect.SPACES: Extent.SPACE,

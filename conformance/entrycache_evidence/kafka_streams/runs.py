@@ -98,6 +98,23 @@ OLD_VALUES: Final[Run] = (
 )
 """A key that is forwarded twice in one step, by a store that forwards old values."""
 
+FAILING_FORWARDS: Final = (
+    *(ops.StorePut("s", key, "1") for key in "xy"),
+    ops.StoreFlush("s"),
+    *(ops.StorePut("s", "x", None), ops.StorePut("s", "y", "2"), ops.StorePut("s", "z", "3")),
+    *(view_ops.FailForward("s", "y", 1), ops.StoreFlush("s"), ops.StoreFlush("s")),
+    *(ops.StorePut("s", "y", "4"), ops.StorePut("s", "z", "5"), view_ops.FailForward("s", "y", 2)),
+    *(ops.Evict("s"), view_ops.StoreClose("s")),
+)
+"""Forwards that throw in a flush that is repeated, in an eviction, and while the store closes."""
+
+FAILING_INSIDE_FORWARD: Final = (
+    ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"), ops.StoreGet("s", "y"))),
+    *(view_ops.FailForward("s", "y", 1), ops.StorePut("s", "x", "1"), ops.StorePut("s", "z", "1")),
+    ops.StoreFlush("s"),
+)
+"""A forward that throws inside the call of another one, which goes on."""
+
 RELEASED: Final = Variants(
     configuration.UndeliveredEviction.LOST,
     configuration.FailedFlush.CLEAN,
@@ -119,7 +136,7 @@ def generate_runs() -> Iterator[Run]:
     yield Config(variants=Variants(view_tombstone=configuration.ViewTombstone.DROPPED)), TOMBSTONE_DROPPED
     yield from generate_default_runs(range(CASES + VIEW_CASES))
     yield from generate_released_runs()
-    for steps in OPEN_VIEWS:
+    for steps in (*OPEN_VIEWS, FAILING_FORWARDS, FAILING_INSIDE_FORWARD):
         yield Config(), steps
     yield from generate_default_runs(range(CASES + VIEW_CASES, CASES + VIEW_CASES + OPEN_VIEW_CASES))
 

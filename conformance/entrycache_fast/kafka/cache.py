@@ -5,25 +5,33 @@ Nothing is lost: if the listener raises, the entries are dirty again and in thei
 lookups, ranges and the limit. A write that leaves the total above the limit evicts from its own namespace.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from entrycache_fast.kafka import state
 
 
 class ListenerCall(NamedTuple):
-    """One call of a listener: the entries that it gets, and those that are dirty again if it raises."""
+    """One call of a listener: the entries that it gets, and those that are dirty again if it raises.
+
+    `gone` holds those of them that have been evicted, in this order: first the one that brings the call about.
+    """
 
     ns: str
     space: state.Namespace
     listener: state.Listener
     handed: list[state.DirtyEntry]
     before: dict[bytes, state.Entry]
-    evicted: bytes | None
+    gone: dict[bytes, state.Entry]
 
 
 class Delivery(state.CacheState):
     """Evictions and flushes; whatever a listener does to the cache meanwhile is accounted at once."""
+
+    def __init__(self, max_size_bytes: int, on_row: Callable[[state.Row], None] | None = None) -> None:
+        """Make an empty cache; see `CacheState`."""
+        super().__init__(max_size_bytes, on_row)
+        self._calls: list[ListenerCall] = []
 
     def flush(self, ns: str) -> None:
         """Hand every dirty entry of a namespace to its listener, in one call, in the order of their writes.
@@ -69,6 +77,9 @@ class Delivery(state.CacheState):
             return
         space.take(key)
         self.size_bytes -= entry.size_bytes
+        for call in self._calls:
+            if call.space is space and call.before.get(key) is entry:
+                call.gone[key] = entry
         if self._on_row is not None:
             self._report("EVICT", ns, key, entry)
 
@@ -93,7 +104,8 @@ class Delivery(state.CacheState):
         for key, entry in handed:
             self._announce("FLUSH", ns, key, entry, "EVICT" if key == evicted else "CALL")
             entry.dirty = key == evicted
-        self._call(ListenerCall(ns, space, listener, handed, before, evicted))
+        gone = {} if evicted is None else {evicted: before[evicted]}
+        self._call(ListenerCall(ns, space, listener, handed, before, gone))
         self._confirm()
         for key, entry in handed:
             if entry.value is None:
@@ -102,6 +114,7 @@ class Delivery(state.CacheState):
     def _call(self, call: ListenerCall) -> None:
         """Call the listener; if it raises, its own changes stay and its entries are dirty again."""
         emptied = call.space.emptied
+        self._calls.append(call)
         try:
             call.listener(call.handed)
         except BaseException:
@@ -111,28 +124,41 @@ class Delivery(state.CacheState):
                 self._give_back(call, silent)
                 self._tell_failed(call.ns, call.space, call.handed)
             raise
+        finally:
+            self._calls.remove(call)
 
     def _give_back(self, call: ListenerCall, silent: bool) -> None:
         """Make the handed entries dirty again, in their order and place, unless a later write has overtaken them."""
         ns, space = call.ns, call.space
         written, space.dirty = space.dirty, {}
+        for key, entry in reversed(call.gone.items()):
+            self._put_back(space, key, entry)
+            entry.dirty = True
+            if not silent:
+                self._report("PUT", ns, key, entry)
         for key, entry in call.before.items():
-            if key == call.evicted and key not in space.nodes:
-                self._put_back(space, key, entry)
-                if not silent:
-                    self._report("PUT", ns, key, entry)
             if space.nodes.get(key) is entry:
                 entry.dirty = True
                 space.dirty[key] = entry
         space.dirty.update(written)
 
     def _put_back(self, space: state.Namespace, key: bytes, entry: state.Entry) -> None:
-        """Make an evicted entry the eldest again."""
+        """Make an evicted entry the eldest again, or put it in the place of a clean copy."""
+        copy = space.nodes.get(key)
         space.nodes[key] = entry
+        self.size_bytes += entry.size_bytes
+        if copy is not None:
+            self.size_bytes -= copy.size_bytes
+            return
         space.nodes.move_to_end(key, last=False)
         if space.order is not None:
             space.order.add(key)
-        self.size_bytes += entry.size_bytes
+
+    def _forget(self, space: state.Namespace, key: bytes) -> None:
+        """Note that a key was written or deleted: no call in progress brings an older entry of it back."""
+        for call in self._calls:
+            if call.space is space:
+                call.gone.pop(key, None)
 
     def _tell_failed(self, ns: str, space: state.Namespace, handed: list[state.DirtyEntry]) -> None:
         """Report the entries that no listener took."""
@@ -243,6 +269,8 @@ class ThreadCache(Delivery):
         if entry.dirty:
             space.dirty.pop(key, None)
             space.dirty[key] = entry
+            if self._calls:
+                self._forget(space, key)
         if self._on_row is not None:
             self._report("PUT", ns, key, entry)
 
@@ -315,6 +343,7 @@ class ThreadCache(Delivery):
             return None
         entry = space.nodes[key]
         self._take(space, key)
+        self._forget(space, key)
         self._report("DELETE", ns, key, entry, "CALL")
         return entry
 

@@ -241,6 +241,10 @@ class CacheState:
         """Register the listener of a namespace; a call in progress does not change."""
         self._open(ns).listener = listener
 
+    def has_listener(self, ns: str, listener: Listener) -> bool:
+        """Return whether this is the listener of a namespace."""
+        return ns in self._spaces and self._spaces[ns].listener == listener
+
     def usage(self, ns: str | None = None) -> Usage:
         """Return the entries and bytes of one namespace, or of all."""
         if ns is None:

@@ -53,7 +53,8 @@ class CachingStore:
     """One store under the name of its namespace.
 
     A write that a later, already forwarded write has overtaken is not forwarded. A tombstone of a key that the
-    underlying store does not have goes nowhere.
+    underlying store does not have goes nowhere. If `forward` raises, the error propagates, what was written to the
+    underlying store stays there, and the next flush forwards every entry of the call again.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class CachingStore:
         self.old_values = forward_with_old is not None
         self._forward = self._with_old(forward_with_old, dict(underlying)) if forward_with_old else forward
         self._waiting: list[dict[bytes, Entry]] = []
+        self._owed: set[bytes] = set()
         self.is_open = True
         cache.listen(name, self._receive)
 
@@ -217,14 +219,19 @@ class CachingStore:
         for key, entry in handed:
             if entry.value is not None:
                 self.underlying[key] = entry.value
-            elif self.underlying.pop(key, None) is None:
+            elif self.underlying.pop(key, None) is None and key not in self._owed:
                 continue
             known[key] = entry
         if self._forward is None:
             return
+        deletions = [key for key, entry in known.items() if entry.value is None]
         self._waiting.append(known)
         try:
             self._forward_entries(known)
+        except BaseException:
+            if self.cache.has_listener(self.name, self._receive):
+                self._owed.update(deletions)
+            raise
         finally:
             self._waiting.pop()
 
@@ -235,4 +242,5 @@ class CachingStore:
                 for waiting in self._waiting:
                     waiting.pop(key, None)
                 assert self._forward is not None
+                self._owed.discard(key)
                 self._forward(key, entry.value)

@@ -6,7 +6,8 @@ caching store. `perform_steps` runs the steps of one call.
 
 The specification keeps everything if no listener takes the entries. Two variants differ. Under `undelivered_eviction`
 `lost`, the evicted entry leaves before anybody is called; without a listener its key stays among the dirty keys, and a
-later flush stops at it. Under `failed_flush` `clean`, the other entries are clean from before the call on.
+later flush stops at it. Under `failed_flush` `clean`, the other entries are clean from before the call on. `take_back`
+does the same for a call of a caching store that a forward has ended by throwing.
 
 Under variant `total` `running`, `shrink_running` lowers the limit. It chooses the next namespace before the present one
 has had its turn, so that a namespace closed meanwhile still gets a turn, which takes nothing. If the running total is
@@ -18,7 +19,7 @@ Beside: NamedCache.flush, .evict, ThreadCache.DirtyEntry, ThreadCache.resize (ka
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams.change import (
@@ -29,12 +30,14 @@ from entrycache_reference.kafka_streams.change import (
     is_still_open,
     mark_all_clean,
     remove_key,
+    without_key,
 )
 from entrycache_reference.kafka_streams.config import Config, FailedFlush, FlushedTombstone, UndeliveredEviction
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Done, ErrorKind, Failed, Handed
 from entrycache_reference.kafka_streams.state import (
     Change,
+    Event,
     Listener,
     Node,
     Part,
@@ -69,7 +72,7 @@ class Environment(NamedTuple):
 # Calls, and the steps inside them.
 
 
-@rule(Rule.K_LISTEN_3)
+@rule(Rule.K_LISTEN_3, Rule.K_FAIL_3)
 def perform_steps(
     state: State, steps: tuple[Op, ...], config: Config, env: Environment
 ) -> tuple[State, tuple[Answer, ...]]:
@@ -177,6 +180,73 @@ def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
     return space._replace(nodes={**space.nodes, **clean})
 
 
+@rule(Rule.K_FAIL_1)
+def take_back(before: State, after: State, ns: str, evicted: str | None, entries: Entries, config: Config) -> State:
+    """Return the state after a forward has thrown: the entries of the call are dirty again, in their order and places.
+
+    A key that was written or removed meanwhile stays as it is, and an emptied namespace stays empty. If nothing else
+    happened in the cache meanwhile, the rows are those of a listener that throws at once.
+    """
+    since = after.in_progress.events[len(before.in_progress.events) :]
+    is_quiet = len(since) == len(entries) + (evicted is not None)
+    events = before.in_progress.events if is_quiet else after.in_progress.events
+    after = after._replace(in_progress=after.in_progress._replace(events=events, has_thrown=False))
+    if after.in_progress.emptied.count(ns) != before.in_progress.emptied.count(ns):
+        return after
+    former, space = space_of(before, ns), space_of(after, ns)
+    if is_quiet:
+        restored = with_space(after, ns, space._replace(nodes=former.nodes, recent=former.recent, dirty=former.dirty))
+        return handle_listener_error(report_undelivered(restored, ns, evicted), ns, evicted, config)
+    lasting, gone = untouched_keys(tuple(event for event in since if event.ns == ns), tuple(key for key, _ in entries))
+    back = {key: node for key, node in entries if key in lasting and returns(key == evicted, config)}
+    return put_back(after, ns, former.dirty, back, tuple(key for key in gone[::-1] if key in back))
+
+
+def untouched_keys(events: tuple[Event, ...], keys: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys that were neither written nor removed during a call, and those of them that were evicted.
+
+    The evicted ones come in the order of their evictions. A clean copy that a read has cached since is not a write.
+    """
+    lasting, gone = keys, tuple[str, ...]()
+    for event in events:
+        key = event.key
+        if key is None or key not in lasting:
+            continue
+        if event.op == "EVICT":
+            gone = gone if key in gone else (*gone, key)
+        is_copy = event.op == "PUT" and key in gone and event.node is not None and not event.node.is_dirty
+        if event.op in {"PUT", "DELETE", "REMOVE"} and not is_copy:
+            lasting, gone = without_key(lasting, key), without_key(gone, key)
+    return lasting, gone
+
+
+def returns(is_evicted: bool, config: Config) -> bool:
+    """Return whether an entry is dirty again after a forward has thrown; a variant may lose it."""
+    if is_evicted:
+        return config.variants.undelivered_eviction is UndeliveredEviction.KEPT
+    return config.variants.failed_flush is FailedFlush.DIRTY
+
+
+@rule(Rule.K_FAIL_1)
+def put_back(state: State, ns: str, dirty: tuple[str, ...], back: Mapping[str, Node], gone: tuple[str, ...]) -> State:
+    """Return the state in which these entries are dirty again, before later writes.
+
+    `gone` names those that were evicted meanwhile, the last one first. They are the least recently used ones again.
+    """
+    after = state
+    for key in gone:
+        space = space_of(after, ns)
+        recent = space.recent if key in space.nodes else (*space.recent, key)
+        after = with_space(after, ns, space._replace(nodes={**space.nodes, key: back[key]}, recent=recent))
+        after = with_entry_event(after, Rule.K_FAIL_1, "PUT", ns, key, back[key])
+    space = space_of(after, ns)
+    again = tuple(key for key in dirty if key in back)
+    after = with_space(after, ns, space._replace(nodes={**space.nodes, **back}, dirty=(*again, *space.dirty)))
+    for key, node in back.items():
+        after = with_entry_event(after, Rule.K_FLUSH_3, "FLUSH", ns, key, node, "FAILED")
+    return after
+
+
 @rule(Rule.K_FLUSH_9)
 def without_keys(state: State, handle: NamespaceHandle, keys: tuple[str, ...]) -> State:
     """Return the state without these keys, even if written meanwhile: `flushed_tombstone` `any-write`."""
@@ -223,6 +293,8 @@ def flush_dirty(state: State, ns: str, evicted: str | None, config: Config, env:
     remaining = space if evicted is None else remove_key(space, evicted)
     after = with_space(state, ns, mark_all_clean(remaining))
     after = deliver_entries(after, ns, evicted, entries, config, env)
+    if after.in_progress.has_thrown:
+        return Change(take_back(state, after, ns, evicted, entries, config), ErrorKind.LISTENER_FAILED)
 
     # OUTCOME: delivered tombstones leave, unless their key was written again meanwhile.
     if config.variants.flushed_tombstone is FlushedTombstone.ANY_WRITE:

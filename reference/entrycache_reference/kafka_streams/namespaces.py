@@ -60,6 +60,12 @@ def report_removed_entries(state: State, ns: str, space: Space, rule: Rule, caus
     return after
 
 
+def count_emptying(state: State, ns: str) -> State:
+    """Return the state with one more emptying of this namespace in the step in progress."""
+    now = state.in_progress
+    return state._replace(in_progress=now._replace(emptied=(*now.emptied, ns)))
+
+
 @rule(Rule.K_CLOSE_1)
 def clear(state: State, event: Clear, config: Config, env: Environment) -> tuple[State, Answer]:
     """Drop the entries of a namespace; listener and counters stay."""
@@ -67,7 +73,7 @@ def clear(state: State, event: Clear, config: Config, env: Environment) -> tuple
         return state, Done()
     space = space_of(state, event.ns)
     after = with_space(state, event.ns, space._replace(nodes={}, recent=(), dirty=()))
-    after = book_bytes(state, after, handle_of(state, event.ns), config)
+    after = count_emptying(book_bytes(state, after, handle_of(state, event.ns), config), event.ns)
     return report_removed_entries(after, event.ns, space, Rule.K_CLOSE_1, "CLEAR"), Done()
 
 
@@ -80,6 +86,7 @@ def close(state: State, event: Close, config: Config, env: Environment) -> tuple
     after = state._replace(spaces={ns: other for ns, other in state.spaces.items() if ns != event.ns})
     after = book_bytes(state, after, handle_of(state, event.ns), config)
     after = after._replace(in_progress=after.in_progress._replace(closed=(*after.in_progress.closed, event.ns)))
+    after = count_emptying(after, event.ns)
     after = report_removed_entries(after, event.ns, space, Rule.K_CLOSE_2, "CLOSE")
     return with_cache_event(after, Rule.K_CLOSE_2, "CACHE_CLOSE", event.ns), Done()
 

@@ -60,7 +60,8 @@ class Store(NamedTuple):
 
     `forwarded_writes` holds for each key the number of the write that was forwarded last. A closed store keeps its name
     until it is opened again. With `old_values` each forward also has the value before, and `forwarded` holds the value
-    that was forwarded last for each key.
+    that was forwarded last for each key. `failing` holds for each key how many of its next forwards throw; `owed` names
+    the deleted keys whose forward has to be repeated, although nothing lies below any more.
     """
 
     inner: Mapping[str, str] = {}
@@ -69,6 +70,8 @@ class Store(NamedTuple):
     is_open: bool = True
     old_values: bool = False
     forwarded: Mapping[str, str] = {}
+    failing: Mapping[str, int] = {}
+    owed: tuple[str, ...] = ()
 
 
 class OpenView(NamedTuple):
@@ -118,8 +121,9 @@ class StepInProgress(NamedTuple):
     """The part of the state that exists only while a step runs. Between steps it is `IDLE`.
 
     `called` counts the calls of listeners and of processors downstream; `calls` and `forwards` hold their entries and
-    answers, in the order in which they began. `closed` names each namespace as often as it was closed.
-    `no_answer_reason` says why the step gives no answer. `parts` are the steps that were performed inside calls.
+    answers, in the order in which they began. `closed` names each namespace as often as it was closed, `emptied` as
+    often as it was closed or cleared. `has_thrown`: a forward has thrown, and the flush that it belongs to has not
+    ended. `no_answer_reason` says why the step gives no answer. `parts` are the steps that were performed inside calls.
     """
 
     called: int = 0
@@ -127,6 +131,8 @@ class StepInProgress(NamedTuple):
     forwards: tuple[Forward, ...] = ()
     events: tuple[Event, ...] = ()
     closed: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
+    has_thrown: bool = False
     no_answer_reason: str = ""
     parts: tuple[Part, ...] = ()
 

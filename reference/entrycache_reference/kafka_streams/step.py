@@ -50,6 +50,7 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     view_ops.StoreQuery: views.store_query,
     view_ops.StoreQueryRange: views.store_query_range,
     view_ops.StoreClear: views.store_clear,
+    view_ops.FailForward: stores.fail_forward,
     view_ops.StoreClose: views.store_close,
     view_ops.ViewOpen: views.view_open,
     view_ops.ViewNext: views.view_next,

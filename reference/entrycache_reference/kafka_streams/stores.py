@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.change import size_bytes, sort_by_bytes
-from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery, ViewTombstone
+from entrycache_reference.kafka_streams.change import handle_of, is_still_open, size_bytes, sort_by_bytes, without_key
+from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery, FailedFlush, ViewTombstone
 from entrycache_reference.kafka_streams.entries import is_between, keys_between, look_up, put_node, with_answer
-from entrycache_reference.kafka_streams.flush import Environment, perform_steps
+from entrycache_reference.kafka_streams.flush import Environment, count_call, perform_steps
 from entrycache_reference.kafka_streams.namespaces import flush
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Pair, Shared, Value
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
+from entrycache_reference.kafka_streams.view_ops import FailForward
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, Absent
 
@@ -53,7 +54,7 @@ def write_underlying(inner: Mapping[str, str], key: str, value: str | None) -> M
     return remaining if value is None else {**remaining, key: value}
 
 
-@rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4)
+@rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4, Rule.K_FAIL_4)
 def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment) -> State:
     """Return the state after a caching store received its dirty entries.
 
@@ -68,16 +69,17 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     accepted: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
         store = store_of(after, name)
-        if node.value is not None or key in store.inner:
+        if is_accepted(store, key, node):
             accepted += ((key, node),)
             after = with_store(after, name, store._replace(inner=write_underlying(store.inner, key, node.value)))
     for key, node in accepted:
-        if store_of(after, name).forwarded_writes.get(key, -1) < node.write:
+        is_overtaken = store_of(after, name).forwarded_writes.get(key, -1) >= node.write
+        if not is_overtaken and not after.in_progress.has_thrown:
             after = forward_entry(after, name, key, node, config, env)
-    return after
+    return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
 
 
-@rule(Rule.K_STORE_9, Rule.K_STORE_3)
+@rule(Rule.K_STORE_9, Rule.K_STORE_3, Rule.K_FAIL_4)
 def receive_one_by_one(
     state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment
 ) -> State:
@@ -90,10 +92,37 @@ def receive_one_by_one(
     after = state
     for key, node in entries:
         store = store_of(after, name)
-        if node.value is not None or key in store.inner:
+        if is_accepted(store, key, node) and not after.in_progress.has_thrown:
             below = store._replace(inner=write_underlying(store.inner, key, node.value))
             after = forward_entry(with_store(after, name, below), name, key, node, config, env)
-    return after
+    return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
+
+
+@rule(Rule.K_STORE_3, Rule.K_FAIL_2)
+def is_accepted(store: Store, key: str, node: Node) -> bool:
+    """Return whether a store writes and forwards an entry: a value, or the deletion of what lies below or is owed."""
+    return node.value is not None or key in store.inner or key in store.owed
+
+
+@rule(Rule.K_FAIL_2)
+def owe_forwards(
+    before: State, after: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config
+) -> State:
+    """Return the state after a forward has thrown, in which the next flush forwards these entries again.
+
+    That includes deletions of what lay below. Earlier writes of their keys stay overtaken. A store whose namespace has
+    been closed or given away owes nothing.
+    """
+    listener = space_of(after, name).listener
+    is_own = listener is not None and listener.of_store and is_still_open(after, handle_of(before, name))
+    if not is_own or config.variants.failed_flush is FailedFlush.CLEAN:
+        return after
+    former, store = store_of(before, name), store_of(after, name)
+    deleted = tuple(key for key, node in entries if node.value is None and is_accepted(former, key, node))
+    owed = (*store.owed, *(key for key in deleted if key not in store.owed))
+    again = {(key, node.write) for key, node in entries}
+    writes = {key: write - ((key, write) in again) for key, write in store.forwarded_writes.items()}
+    return with_store(after, name, store._replace(forwarded_writes=writes, owed=owed))
 
 
 @rule(Rule.K_OLD_1, Rule.K_OLD_2)
@@ -112,9 +141,21 @@ def forward_entry(state: State, name: str, key: str, node: Node, config: Config,
     writes = {**store.forwarded_writes, key: node.write}
     noted = with_store(state, name, store._replace(forwarded_writes=writes, forwarded=forwarded))
     started = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value, (), old)))
+    if store.failing.get(key, 0) > 0:
+        return throw(started, name, key)
+    started = with_store(started, name, store_of(started, name)._replace(owed=without_key(store.owed, key)))
     after, answers = perform_steps(started, store.downstream.get(key, ()), config, env)
     forwards = after.in_progress.forwards
     return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers, old), *forwards[at + 1 :]))
+
+
+@rule(Rule.K_FAIL_1)
+def throw(state: State, name: str, key: str) -> State:
+    """Return the state after a forward that throws before its steps: one fewer will throw."""
+    store = store_of(state, name)
+    left = with_failures(store, key, store.failing[key] - 1)
+    called = count_call(with_store(state, name, store._replace(failing=left)))
+    return called._replace(in_progress=called.in_progress._replace(has_thrown=True))
 
 
 def with_forwards(state: State, forwards: tuple[Forward, ...]) -> State:
@@ -249,6 +290,20 @@ def on_forward(state: State, event: ops.OnForward, config: Config, env: Environm
     store = store_of(after, event.store)
     downstream = {**store.downstream, event.key: event.steps}
     return with_store(after, event.store, store._replace(downstream=downstream)), Done()
+
+
+@rule(Rule.K_FAIL_1)
+def fail_forward(state: State, event: FailForward, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Let the next forwards of a key throw."""
+    after = ensure_store(state, event.store)
+    store = store_of(after, event.store)
+    return with_store(after, event.store, store._replace(failing=with_failures(store, event.key, event.n))), Done()
+
+
+def with_failures(store: Store, key: str, forwards: int) -> Mapping[str, int]:
+    """Return how many forwards of each key throw, with this number for one key; 0: the key is not listed."""
+    others = {other: left for other, left in store.failing.items() if other != key}
+    return {**others, key: forwards} if forwards > 0 else others
 
 
 @rule(Rule.K_SHARE_1)

@@ -1,12 +1,14 @@
 """The operations of level `views`: one frozen dataclass for each; `ops` lists them with all others."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import INTEGER_MAX, Span
 
 StoreName = str
+Failures = Annotated[int, Span(0, INTEGER_MAX)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,19 @@ class StoreClear:
 
 
 @dataclass(frozen=True, slots=True)
+class FailForward:
+    """Let the next `n` forwards of a key throw, before the steps that are set for it; 0: none."""
+
+    name: ClassVar[str] = "fail_forward"
+    level: ClassVar[str] = "views"
+    rule: ClassVar[Rule] = Rule.K_FAIL_1
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+    key: str
+    n: Failures
+
+
+@dataclass(frozen=True, slots=True)
 class StoreClose:
     """Flush a store and close it."""
 
@@ -167,6 +182,7 @@ ViewOp = (
     | StoreQuery
     | StoreQueryRange
     | StoreClear
+    | FailForward
     | StoreClose
     | ViewOpen
     | ViewNext
@@ -183,6 +199,7 @@ VIEW_OPS: Final[tuple[type[ViewOp], ...]] = (
     StoreQuery,
     StoreQueryRange,
     StoreClear,
+    FailForward,
     StoreClose,
     ViewOpen,
     ViewNext,

@@ -254,7 +254,7 @@ def store_open(state: State, event: StoreOpen, config: Config, env: Environment)
     return with_store(listening, event.store, Store(old_values=event.old_values)), Done()
 
 
-@rule(Rule.K_CLOSE_3)
+@rule(Rule.K_CLOSE_3, Rule.K_CLOSE_4)
 def store_close(state: State, event: StoreClose, config: Config, env: Environment) -> tuple[State, Answer]:
     """Flush a store, then drop its namespace, what lies below it and its open views.
 

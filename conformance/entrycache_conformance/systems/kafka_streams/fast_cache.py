@@ -92,6 +92,7 @@ class Adapter:
         self.stores: dict[str, CachingStore] = {}
         self.views: dict[str, OpenView] = {}
         self.downstream: dict[tuple[str, bytes], Sequence[ops.Op]] = {}
+        self.failing: dict[tuple[str, bytes], int] = {}
         self.called = 0
         self.calls: list[Call] = []
         self.forwards: list[Forward] = []
@@ -149,6 +150,10 @@ class Adapter:
             def forward(key: bytes, value: bytes | None, old: str | None | Absent = ABSENT) -> None:
                 at = len(self.forwards)
                 self.forwards.append(Forward(name, to_text(key), to_text_or_none(value), (), old))
+                if self.failing.get((name, key), 0):
+                    self.failing[name, key] -= 1
+                    self.called += 1
+                    raise ListenerFailedError
                 inner = self.performed(self.downstream.get((name, key), ()))
                 self.forwards[at] = replace(self.forwards[at], inner=inner)
 
@@ -219,6 +224,7 @@ class Adapter:
                 [(to_bytes(key), to_bytes_or_none(value)) for key, value in op.entries]
             ),
             view_ops.StoreClear: lambda op: self.store(op.store).clear(),
+            view_ops.FailForward: self.fail_forward,
             view_ops.StoreClose: self.store_close,
             view_ops.ViewClose: self.view_close,
         }
@@ -256,6 +262,7 @@ class Adapter:
             self.store(op.store).close()
         finally:
             self.downstream = {place: steps for place, steps in self.downstream.items() if place[0] != op.store}
+            self.failing = {place: left for place, left in self.failing.items() if place[0] != op.store}
 
     def store_view(self, op: view_ops.StoreView) -> Answer:
         """Return a view; a prefix stands alone."""
@@ -332,6 +339,11 @@ class Adapter:
         """Set the downstream steps of a key from now on."""
         self.open_store(op.store)
         self.downstream[op.store, to_bytes(op.key)] = op.steps
+
+    def fail_forward(self, op: view_ops.FailForward) -> None:
+        """Let the next forwards of a key throw."""
+        self.open_store(op.store)
+        self.failing[op.store, to_bytes(op.key)] = op.n
 
 
 DECLARATION: Final[dict[str, Any]] = {

@@ -224,6 +224,19 @@ def _open(aim: Aim, store: str) -> Any:
     return view_ops.StoreOpen(store, old_values)
 
 
+def _fail_forward(aim: Aim, state: State, depth: int) -> Any:
+    """Make failures of a key, mostly of one that is dirty; a flush or a close that meets them often follows."""
+    store = aim.store()
+    dirty = state.spaces[store].dirty if store in state.spaces else ()
+    key = choose(aim.draw, dirty) if dirty and aim.draw(0, 3) != 3 else aim.key()
+    if depth == 0 and {"store_flush", "store_put"} <= set(aim.menu) and aim.draw(0, 2) != 2:
+        closes = "store_close" in aim.menu and aim.draw(0, 3) == 3
+        ending = view_ops.StoreClose(store) if closes else ops.StoreFlush(store)
+        write = () if dirty and aim.draw(0, 1) else (ops.StorePut(store, key, aim.value()),)
+        aim.pending_ops = [ops.StoreFlush(store), ending, *write]
+    return view_ops.FailForward(store, key, aim.draw(0, 2))
+
+
 def _store_close(aim: Aim, state: State, depth: int) -> Any:
     """Make a close. Mostly another operation and then the opening of the store follow."""
     store = aim.store()
@@ -309,6 +322,7 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "store_query": lambda aim, state, depth: view_ops.StoreQuery(aim.store(), aim.key(), aim.draw(0, 3) == 3),
     "store_query_range": lambda aim, state, depth: view_ops.StoreQueryRange(aim.store(), aim.bound(), aim.bound()),
     "store_clear": lambda aim, state, depth: view_ops.StoreClear(aim.store()),
+    "fail_forward": _fail_forward,
     "store_close": _store_close,
     "view_open": _view_open,
     "view_next": _view_next,

@@ -103,6 +103,12 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     "store_query": [*STORED, *({"op": "store_query", **S, "key": "x", "skip_cache": skips} for skips in (False, True))],
     "store_query_range": [*STORED, {"op": "store_flush", **S}, {"op": "store_query_range", **S, "from": "y"}],
     "store_clear": [*STORED, {"op": "store_clear", **S}, {"op": "store_get", **S, "key": "x"}],
+    "fail_forward": [
+        *STORED,
+        {"op": "fail_forward", **S, "key": "y", "n": 1},
+        *[{"op": "store_flush", **S}] * 2,
+        {"op": "store_inner", **S},
+    ],
     "store_close": [*STORED, {"op": "store_close", **S}, {"op": "store_get", **S, "key": "x"}],
     "view_open": [*STORED, {"op": "view_open", "view": "v", **S}, {"op": "view_next", "view": "v"}],
     "view_next": [

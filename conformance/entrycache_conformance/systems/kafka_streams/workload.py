@@ -214,6 +214,7 @@ WEIGHTS: Final[dict[str, int]] = {
     "store_query": 4,
     "store_query_range": 3,
     "store_clear": 2,
+    "fail_forward": 4,
     "store_close": 3,
     "view_open": 4,
     "view_next": 14,

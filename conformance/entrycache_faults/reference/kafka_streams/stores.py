@@ -226,6 +226,63 @@ def store_inner_of_one(
     return after, outcomes.Value(answer.entries[0][1] if answer.entries else None)
 
 
+# Forwards that throw.
+
+
+@seeded_fault(Rule.K_FAIL_1, "flush.take_back")
+def take_nothing_back(before: State, after: State, *rest: Any) -> State:
+    """The entries of a call whose forward has thrown stay clean, and an evicted one stays out."""
+    return after._replace(in_progress=after.in_progress._replace(has_thrown=False))
+
+
+@seeded_fault(Rule.K_FAIL_1, "flush.put_back", other=True)
+def put_back_after_later_writes(state: State, ns: str, dirty: tuple[str, ...], back: Any, gone: Any) -> State:
+    """Entries that come back are dirty behind what was written meanwhile."""
+    former, after = space_of(state, ns), flush.put_back(state, ns, dirty, back, gone)
+    space = space_of(after, ns)
+    later = tuple(key for key in space.dirty if key in former.dirty)
+    return with_space(after, ns, space._replace(dirty=(*later, *(key for key in space.dirty if key not in later))))
+
+
+@seeded_fault(Rule.K_FAIL_2, "stores.owe_forwards")
+def owe_no_deletions(before: State, after: State, name: str, *rest: Any) -> State:
+    """A deletion whose forward has to be repeated is not owed."""
+    owing, store = stores.owe_forwards(before, after, name, *rest), stores.store_of(after, name)
+    return stores.with_store(owing, name, stores.store_of(owing, name)._replace(owed=store.owed))
+
+
+@seeded_fault(Rule.K_FAIL_2, "stores.owe_forwards", other=True)
+def owe_only_deletions(before: State, after: State, name: str, *rest: Any) -> State:
+    """A value that was forwarded before the failure counts as forwarded."""
+    owing, store = stores.owe_forwards(before, after, name, *rest), stores.store_of(after, name)
+    kept = stores.store_of(owing, name)._replace(forwarded_writes=store.forwarded_writes)
+    return stores.with_store(owing, name, kept)
+
+
+@seeded_fault(Rule.K_FAIL_3, "flush.take_back")
+def take_back_and_throw_on(before: State, *rest: Any) -> State:
+    """A forward that throws inside a call ends the outer call too."""
+    after = flush.take_back(before, *rest)
+    return after._replace(in_progress=after.in_progress._replace(has_thrown=before.in_progress.called > 0))
+
+
+@seeded_fault(Rule.K_FAIL_4, "stores.receive")
+def receive_what_was_forwarded(state: State, name: str, entries: tuple[tuple[str, Node], ...], *rest: Any) -> State:
+    """If a forward throws, the entries that were not forwarded are not written to the underlying store."""
+    after = stores.receive(state, name, entries, *rest)
+    if not after.in_progress.has_thrown:
+        return after
+    former, store, inner = (
+        stores.store_of(state, name),
+        stores.store_of(after, name),
+        stores.store_of(after, name).inner,
+    )
+    for key, _ in entries:
+        if not any((call.store, call.key) == (name, key) for call in after.in_progress.forwards):
+            inner = stores.write_underlying(inner, key, former.inner.get(key))
+    return stores.with_store(after, name, store._replace(inner=inner))
+
+
 # Errors within a variant.
 
 

@@ -156,6 +156,17 @@ def close_without_flush(state: State, event: StoreClose, config: configuration.C
     return stores.with_store(closed, event.store, Store(is_open=False)), answer
 
 
+@seeded_fault(Rule.K_CLOSE_4, StoreClose)
+def close_unless_a_forward_throws(
+    state: State, event: StoreClose, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A store stays open if a forward throws while it closes."""
+    flushed, answer = namespaces.flush(stores.ensure_store(state, event.store), ops.Flush(event.store), config, *calls)
+    if answer == outcomes.Failed(outcomes.ErrorKind.LISTENER_FAILED):
+        return flushed, answer
+    return views.store_close(state, event, config, *calls)
+
+
 @seeded_fault(Rule.K_CLOSE_3, StoreOpen, other=True)
 def open_again(state: State, event: StoreOpen, config: configuration.Config, *calls: Any) -> OperationResult:
     """A store that is open is opened again, empty."""

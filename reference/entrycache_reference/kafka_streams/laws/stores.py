@@ -9,6 +9,8 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery, ViewTombstone
 from entrycache_reference.kafka_streams.laws import law
 from entrycache_reference.kafka_streams.ops import (
+    Evict,
+    Listen,
     OnForward,
     StoreAll,
     StoreDelete,
@@ -17,9 +19,9 @@ from entrycache_reference.kafka_streams.ops import (
     StorePut,
     StoreRange,
 )
-from entrycache_reference.kafka_streams.outcomes import Listing, Value
+from entrycache_reference.kafka_streams.outcomes import ErrorKind, Failed, Forward, Listing, Value
 from entrycache_reference.kafka_streams.state import Part, Space, State, Step, Store
-from entrycache_reference.kafka_streams.view_ops import StoreClose, StoreOpen, StorePutAll
+from entrycache_reference.kafka_streams.view_ops import FailForward, StoreClose, StoreOpen, StorePutAll
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -96,17 +98,18 @@ def underlying_store_has_all(config: Config, pre: State, event: StoreFlush, step
 
 
 def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    return bool(_unknown_tombstones(pre, event)) and law.is_undisturbed(step)
+    return bool(_unknown_tombstones(pre, event.store)) and law.is_undisturbed(step)
 
 
-def _unknown_tombstones(pre: State, event: StoreFlush) -> set[str]:
-    own, inner = law.space(pre, event.store), pre.stores.get(event.store, EMPTY_STORE).inner
-    return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in inner}
+def _unknown_tombstones(pre: State, name: str) -> set[str]:
+    own, store = law.space(pre, name), pre.stores.get(name, EMPTY_STORE)
+    deleted = {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None}
+    return deleted - {*store.inner, *store.owed}
 
 
 def is_not_forwarded(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     """Check K-STORE-3."""
-    unknown = _unknown_tombstones(pre, event)
+    unknown = _unknown_tombstones(pre, event.store)
     return not any(call.key in unknown for call in step.outcome.forwarded)
 
 
@@ -138,6 +141,11 @@ def _disturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
     return by_norm and bool(step.outcome.forwarded) and not law.is_undisturbed(step)
 
 
+def _throws_at(pre: State, call: Forward) -> bool:
+    """Return whether the next forward of this key throws."""
+    return pre.stores.get(call.store, EMPTY_STORE).failing.get(call.key, 0) > 0
+
+
 def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
     return bool(step.outcome.forwarded)
 
@@ -145,7 +153,7 @@ def _forwards(config: Config, pre: State, event: Any, step: Step) -> bool:
 def performs_steps_downstream(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-STORE-5: the first call performs the steps set for its key; later ones may meet other steps."""
     call = step.outcome.forwarded[0]
-    if step.outcome.flushed or isinstance(event, OnForward):
+    if step.outcome.flushed or isinstance(event, OnForward) or _throws_at(pre, call):
         return True
     steps = pre.stores.get(call.store, EMPTY_STORE).downstream.get(call.key, ())
     return len(call.inner) == (len(steps) if config.reentry_budget > 0 else 0)
@@ -264,7 +272,12 @@ def _forwards_old_values(config: Config, pre: State, event: Any, step: Step) -> 
 
 
 def _has_opening(parts: tuple[Part, ...]) -> bool:
-    return any(isinstance(part.event, StoreOpen | StoreClose) or _has_opening(part.parts) for part in parts)
+    return _has_any(parts, (StoreOpen, StoreClose))
+
+
+def _has_any(parts: tuple[Part, ...], operations: tuple[type[Any], ...]) -> bool:
+    """Return whether one of these operations was performed inside a call."""
+    return any(isinstance(part.event, operations) or _has_any(part.parts, operations) for part in parts)
 
 
 def first_old_value_lay_below(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -297,6 +310,121 @@ def later_old_values_form_a_chain(config: Config, pre: State, event: Any, step: 
     return True
 
 
+def _throws_undisturbed(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a forward throws in a call of the store itself, and no step was performed before it."""
+    own = law.space(pre, _store_of(event))
+    calls = step.outcome.forwarded
+    return (
+        step.outcome.answer == Failed(ErrorKind.LISTENER_FAILED)
+        and _is_own_listener(own)
+        and not step.outcome.flushed
+        and bool(calls)
+        and law.is_undisturbed(step)
+        and law.is_consistent(config, own)
+    )
+
+
+def _store_of(event: Any) -> str:
+    return event.ns if isinstance(event, Evict) else event.store
+
+
+def _throws_and_keeps(config: Config, pre: State, event: Any, step: Step) -> bool:
+    loses = law.loses_undelivered(config) or law.cleans_refused(config)
+    return not loses and _throws_undisturbed(config, pre, event, step)
+
+
+def stops_and_loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-FAIL-1: the first forward that throws is the last one, and the cache holds what it held."""
+    name = _store_of(event)
+    calls = [call for call in step.outcome.forwarded if call.key not in _unknown_tombstones(pre, name)]
+    if [_throws_at(pre, call) for call in calls] != [False] * (len(calls) - 1) + [True]:
+        return False
+    former, last = pre.stores[name].failing, calls[-1].key
+    left = {key: count - (key == last) for key, count in former.items()}
+    return (
+        law.content(law.space(step.state, name)) == law.content(law.space(pre, name))
+        and law.are_others_unchanged(pre, step, name)
+        and dict(step.state.stores[name].failing) == {key: count for key, count in left.items() if count}
+    )
+
+
+def _owes(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """Return whether a flush that nothing disturbs comes after a forward that threw."""
+    store = pre.stores.get(event.store, EMPTY_STORE)
+    keeps = not law.loses_undelivered(config) and not law.cleans_refused(config)
+    disturbed = not law.is_undisturbed(step) or law.has_failed(step)
+    return keeps and bool(store.owed) and not disturbed and _is_own_listener(law.space(pre, event.store))
+
+
+def forwards_again(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """Check K-FAIL-2: the next flush forwards each dirty deletion that is owed, and then owes it no more."""
+    own, store = law.space(pre, event.store), pre.stores[event.store]
+    deleted = {key for key in store.owed if key in own.dirty and own.nodes[key].value is None}
+    forwarded = {call.key for call in step.outcome.forwarded if call.store == event.store and call.value is None}
+    return deleted <= forwarded and not forwarded & {*step.state.stores[event.store].owed}
+
+
+def owes_the_call(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-FAIL-2: nothing of the call counts as forwarded, and each deletion of what lay below is owed."""
+    own, former = law.space(pre, _store_of(event)), pre.stores[_store_of(event)]
+    store = step.state.stores[_store_of(event)]
+    deleted = {key for key in own.dirty if own.nodes[key].value is None and key in former.inner}
+    return deleted <= {*store.owed} and all(
+        store.forwarded_writes.get(key, -1) < own.nodes[key].write for key in own.dirty
+    )
+
+
+def _throws_somewhere(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether forwards throw in a step that nothing else can fail with that error."""
+    spaces = (*pre.spaces.values(), *step.state.spaces.values())
+    fails = any(one.listener is not None and one.listener.fails > 0 for one in spaces)
+    others = (StoreOpen, StoreClose, FailForward, Listen)
+    return not (fails or isinstance(event, others) or _has_any(step.parts, others)) and _throws(pre, step) > 0
+
+
+def _throws(pre: State, step: Step) -> int:
+    """Return how many forwards have thrown in a step, told by how many fewer will throw."""
+    before = sum([count for store in pre.stores.values() for count in store.failing.values()])
+    return before - sum([count for store in step.state.stores.values() for count in store.failing.values()])
+
+
+def fails_one_step_each(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check K-FAIL-3: no more steps fail than forwards throw, so each fails only the step whose call it ends."""
+    failed = step.outcome.answer == Failed(ErrorKind.LISTENER_FAILED)
+    return _failures(step.parts) + failed <= _throws(pre, step)
+
+
+def _failures(parts: tuple[Part, ...]) -> int:
+    failed = Failed(ErrorKind.LISTENER_FAILED)
+    return sum([(part.answer == failed) + _failures(part.parts) for part in parts])
+
+
+def has_written_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    """Check K-FAIL-4: everything of the call lies below; with the variant, all up to the one that failed."""
+    inner, own = dict(pre.stores.get(event.store, EMPTY_STORE).inner), law.space(pre, event.store)
+    by_one = config.variants.delivery is Delivery.ONE_BY_ONE
+    failed = step.outcome.forwarded[-1].key
+    keys = own.dirty[: own.dirty.index(failed) + 1] if by_one else own.dirty
+    for key in keys:
+        inner.pop(key, None)
+        value = own.nodes[key].value
+        if value is not None:
+            inner[key] = value
+    return dict(step.state.stores[event.store].inner) == inner
+
+
+def _fails_to_close(config: Config, pre: State, event: StoreClose, step: Step) -> bool:
+    return _is_own_listener(law.space(pre, event.store)) and any(
+        _throws_at(pre, call) for call in step.outcome.forwarded[:1]
+    )
+
+
+def closes_all_the_same(config: Config, pre: State, event: StoreClose, step: Step) -> bool:
+    """Check K-CLOSE-4."""
+    gone = event.store not in step.state.spaces and step.state.stores[event.store].inner == {}
+    return gone and step.outcome.answer == Failed(ErrorKind.LISTENER_FAILED) and len(step.outcome.forwarded) == 1
+
+
 OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll, StorePutAll)
 
 STORE_LAWS: Final = (
@@ -310,6 +438,12 @@ STORE_LAWS: Final = (
     law.Law(Rule.K_STORE_8, (StoreRange, StoreAll), _answers, lists_the_view),
     law.Law(Rule.K_STORE_9, (StoreFlush,), _forwards_one_by_one, forwards_each),
     law.Law(Rule.K_STORE_10, (StoreDelete,), _caches_for_deletion, caches_before_it_deletes),
+    law.Law(Rule.K_FAIL_1, (StoreFlush, Evict), _throws_and_keeps, stops_and_loses_nothing),
+    law.Law(Rule.K_FAIL_2, (StoreFlush,), _owes, forwards_again),
+    law.Law(Rule.K_FAIL_2, (StoreFlush, Evict), _throws_and_keeps, owes_the_call),
+    law.Law(Rule.K_FAIL_3, (), _throws_somewhere, fails_one_step_each),
+    law.Law(Rule.K_FAIL_4, (StoreFlush,), _throws_undisturbed, has_written_below),
+    law.Law(Rule.K_CLOSE_4, (StoreClose,), _fails_to_close, closes_all_the_same),
     law.Law(Rule.K_OLD_1, (), _forwards_old_values, first_old_value_lay_below),
     law.Law(Rule.K_OLD_2, (), _forwards_a_key_again, later_old_values_form_a_chain),
 )

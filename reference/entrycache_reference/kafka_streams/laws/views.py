@@ -164,8 +164,8 @@ def refuses_what_is_closed(config: Config, pre: State, event: Any, step: Step) -
 
 
 def _closes(pre: State, event: StoreClose, step: Step) -> bool:
-    """Return whether a store was flushed, and is gone with everything below it."""
-    if not law.is_undisturbed(step):
+    """Return whether a store was flushed, and is gone with everything below it; a failed flush is K-CLOSE-4's."""
+    if not law.is_undisturbed(step) or (law.has_failed(step) and step.outcome.forwarded):
         return True
     own = law.space(pre, event.store)
     after = step.state.stores[event.store]

@@ -18,9 +18,9 @@ final class CachedStore {
 
     private final String name;
     private final KafkaRun run;
-    private final Map<Bytes, JsonArray> onForward = new HashMap<>();
-
     private final boolean oldValues;
+    private final Map<Bytes, JsonArray> onForward = new HashMap<>();
+    private final Map<Bytes, Long> failures = new HashMap<>();
 
     CachedStore(String name, KafkaRun run, boolean oldValues) {
         this.name = name;
@@ -36,6 +36,11 @@ final class CachedStore {
         onForward.put(key, steps);
     }
 
+    /** Lets the next forwards of a key throw. */
+    void failForward(Bytes key, long forwards) {
+        failures.put(key, forwards);
+    }
+
     private void forward(Record<byte[], Change<byte[]>> forwarded) {
         JsonObject call = new JsonObject();
         call.addProperty("store", name);
@@ -44,6 +49,9 @@ final class CachedStore {
         if (oldValues) {
             call.add("old", json(forwarded.value().oldValue));
         }
-        run.forwarded(call, onForward.getOrDefault(Bytes.wrap(forwarded.key()), new JsonArray()));
+        Bytes key = Bytes.wrap(forwarded.key());
+        long left = failures.getOrDefault(key, 0L);
+        failures.put(key, Math.max(0, left - 1));
+        run.forwarded(call, onForward.getOrDefault(key, new JsonArray()), left > 0);
     }
 }

@@ -82,10 +82,10 @@ final class KafkaRun {
         called(call, steps, fails);
     }
 
-    /** Records that an entry was forwarded downstream. */
-    void forwarded(JsonObject call, JsonArray steps) {
+    /** Records that an entry was forwarded downstream, which throws if it must fail. */
+    void forwarded(JsonObject call, JsonArray steps, boolean fails) {
         calls.get().forwarded.add(call);
-        called(call, steps, false);
+        called(call, steps, fails);
     }
 
     private void called(JsonObject call, JsonArray steps, boolean fails) {
@@ -125,7 +125,7 @@ final class KafkaRun {
         return outcome;
     }
 
-    /** The exception of a listener that must fail. */
+    /** The exception of a listener, or of a forward, that must fail. */
     private static final class ListenerFailed extends RuntimeException {
         private static final long serialVersionUID = 1;
 

@@ -43,6 +43,7 @@ final class ViewOps {
                 new Operation<>("store_query", "CachingKeyValueStore.query", ViewOps::query),
                 new Operation<>("store_query_range", "CachingKeyValueStore.query", ViewOps::queryRange),
                 new Operation<>("store_clear", "CachingKeyValueStore.clearCache", ViewOps::clear),
+                new Operation<>("fail_forward", "CachingKeyValueStore.setFlushListener", ViewOps::failForward),
                 new Operation<>("store_close", "CachingKeyValueStore.close", ViewOps::close),
                 new Operation<>("view_open", "CachingKeyValueStore.all", ViewOps::viewOpen),
                 new Operation<>("view_next", "KeyValueIterator.next", ViewOps::viewNext),
@@ -56,6 +57,11 @@ final class ViewOps {
             throw new IllegalStateException("the store '" + name + "' is open");
         }
         run.stores.put(name, new CachedStore(name, run, step.flag("old_values", false)));
+        return new JsonObject();
+    }
+
+    private static JsonObject failForward(KafkaRun run, Args step) {
+        opened(run, step).failForward(key(step, "key"), step.number("n", 0));
         return new JsonObject();
     }
 
