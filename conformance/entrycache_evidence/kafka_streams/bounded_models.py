@@ -70,7 +70,8 @@ class RelativeStates:
                     tuple([(key, self._number(steps)) for key, steps in sorted(store.downstream.items())]),
                     store.is_open,
                     store.old_values,
-                    tuple(sorted(store.forwarded.items())),
+                    *(tuple(sorted(values.items())) for values in (store.forwarded, store.failing)),
+                    tuple(sorted(store.owed)),
                 )
                 for name, store in sorted(state.stores.items())
             ]
@@ -478,6 +479,22 @@ OLD_VALUES: Final = BoundedModel(
 """A store that forwards the value before too, also of a key that is forwarded again meanwhile."""
 
 
+FAILING: Final = BoundedModel(
+    "forwards that throw",
+    configuration.Config(PLENTY_BYTES),
+    (
+        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+        *(view_ops.FailForward("s", "y", forwards) for forwards in (0, 1)),
+        *(ops.StoreFlush("s"), ops.Evict("s"), view_ops.StoreClose("s"), view_ops.StoreOpen("s")),
+        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"), ops.Evict("s"))),
+        ops.OnForward("s", "x", (ops.Delete("s", "x"), ops.Evict("s"), ops.StoreGet("s", "y"))),
+    ),
+    "two keys, a value or deleted; the forward of one throws, also inside that of the other, or the store closes",
+    start=(view_ops.StoreOpen("s"),),
+)
+"""A store whose forwards throw in flushes, evictions and closings."""
+
+
 # --- Variants of releases
 
 
@@ -540,6 +557,7 @@ UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     VIEWS,
     OPEN_VIEW,
     OLD_VALUES,
+    FAILING,
     *SINGLE_VARIANTS,
     RUNNING,
     USED,

@@ -540,9 +540,6 @@ def restore_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
     """Make the entries of a call whose forward has thrown dirty again, and owe their forwards."""
     owe_forwards(expected, ns, entries, before)
     since = [row for row in expected.rows[before.rows :] if row.ns == ns]
-    is_quiet = len(expected.rows) == before.rows + len(entries) + (evicted is not None)
-    if is_quiet:
-        del expected.rows[before.rows :]
     if expected.emptied.count(ns) != before.emptied:
         return
     lost = expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN
@@ -553,9 +550,6 @@ def restore_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
     }
     namespace, gone = expected.open(ns), [row.key for row in since if row.op == "EVICT"]
     order = [key for at, key in enumerate(gone) if key in back and key not in gone[:at]]
-    if is_quiet:
-        report_lost(expected, ns, evicted, entries, before, back)
-        return
     for key in reversed(order):
         assert key is not None
         copy = namespace.nodes.get(key)
@@ -567,22 +561,6 @@ def restore_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
     namespace.dirty = [key for key in before.space.dirty if key in back] + namespace.dirty
     for key, node in back.items():
         expected.add_row(rules.Rule.K_FLUSH_3, "FLUSH", ns, key, node, "FAILED")
-
-
-def report_lost(
-    expected: ExpectedState, ns: str, evicted: str | None, entries: Entries, before: CallStart, back: dict[str, Node]
-) -> None:
-    """Restore a namespace in which nothing else happened, without what variants lose."""
-    namespace = expected.open(ns)
-    expected.total += sum([node.size_bytes for node in before.space.nodes.values()]) - namespace.size_bytes
-    for key, node in entries:
-        expected.add_row(rules.Rule.K_FLUSH_3, "FLUSH", ns, key, node, "FAILED")
-    namespace.nodes, namespace.recent = dict(before.space.nodes), list(before.space.recent)
-    namespace.dirty = [key for key in before.space.dirty if key in back]
-    mark_clean(namespace, [key for key, _ in entries if key not in back and key != evicted])
-    if evicted is not None and evicted not in back:
-        expected.drop(ns, evicted)
-        expected.add_row(rules.Rule.K_FLUSH_7, "EVICT", ns, evicted, dict(entries)[evicted])
 
 
 def is_untouched(key: str, rows: list[Row]) -> bool:

@@ -35,6 +35,9 @@ def abstract_state(adapter: Adapter) -> State:
     downstream: dict[str, dict[str, tuple[ops.Op, ...]]] = {name: {} for name in adapter.stores}
     for (name, key), steps in adapter.downstream.items():
         downstream[name][to_text(key)] = tuple(steps)
+    failing: dict[str, dict[str, int]] = {name: {} for name in adapter.stores}
+    for (name, key), left in adapter.failing.items():
+        failing[name].update({to_text(key): left} if left else {})
     return State(
         max_size_bytes=cache.max_size_bytes,
         spaces={name: _space(space) for name, space in cache._spaces.items()},
@@ -44,6 +47,8 @@ def abstract_state(adapter: Adapter) -> State:
                 downstream[name],
                 is_open=store.is_open,
                 old_values=store.old_values,
+                failing=failing[name],
+                owed=tuple(sorted(map(to_text, store.owed))),
             )
             for name, store in adapter.stores.items()
         },
@@ -57,7 +62,10 @@ def abstract_state(adapter: Adapter) -> State:
 def comparable_state(state: State) -> State:
     """Remove the numbers of writes, the steps of listeners and what open views may show from a state."""
     spaces = {name: _without_write_numbers(space) for name, space in state.spaces.items()}
-    stores = {name: store._replace(forwarded_writes={}, forwarded={}) for name, store in state.stores.items()}
+    stores = {
+        name: store._replace(forwarded_writes={}, forwarded={}, owed=tuple(sorted(store.owed)))
+        for name, store in state.stores.items()
+    }
     return state._replace(spaces=spaces, stores=stores, writes=0, running=0, views={})
 
 

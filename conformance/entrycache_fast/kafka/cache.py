@@ -95,7 +95,7 @@ class Delivery(state.CacheState):
             raise state.NoListenerError(f"namespace {ns!r} has no listener")
         if not handed:
             return
-        self._confirm()
+        self.confirm()
         before, space.dirty = space.dirty, {}
         space.hits += len(handed) - (evicted is not None)
         if evicted is not None:
@@ -106,7 +106,7 @@ class Delivery(state.CacheState):
             entry.dirty = key == evicted
         gone = {} if evicted is None else {evicted: before[evicted]}
         self._call(ListenerCall(ns, space, listener, handed, before, gone))
-        self._confirm()
+        self.confirm()
         for key, entry in handed:
             if entry.value is None:
                 self._drop_tombstone(ns, key, entry)

@@ -211,13 +211,13 @@ class CacheState:
         """Report one event, after those that are announced."""
         if self._on_row is None:
             return
-        self._confirm()
+        self.confirm()
         self._on_row(self._row(op, ns, key, entry, cause))
 
     def _note(self, op: str, ns: str | None = None, value: str | None = None) -> None:
         """Report one event that is not about an entry."""
         if self._on_row is not None:
-            self._confirm()
+            self.confirm()
             self._on_row(Row(op, None, self.size_bytes, ns, value=value))
 
     def _announce(self, op: str, ns: str, key: bytes, entry: Entry, cause: str | None = None) -> None:
@@ -225,8 +225,8 @@ class CacheState:
         if self._on_row is not None:
             self._announced.append(self._row(op, ns, key, entry, cause))
 
-    def _confirm(self) -> None:
-        """Report the announced events."""
+    def confirm(self) -> None:
+        """Report the announced events: a listener has begun to use what it was given."""
         if self._on_row is not None and self._announced:
             rows, self._announced = self._announced, []
             for row in rows:

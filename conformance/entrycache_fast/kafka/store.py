@@ -76,7 +76,7 @@ class CachingStore:
         self.old_values = forward_with_old is not None
         self._forward = self._with_old(forward_with_old, dict(underlying)) if forward_with_old else forward
         self._waiting: list[dict[bytes, Entry]] = []
-        self._owed: set[bytes] = set()
+        self.owed: set[bytes] = set()
         self.is_open = True
         cache.listen(name, self._receive)
 
@@ -219,7 +219,7 @@ class CachingStore:
         for key, entry in handed:
             if entry.value is not None:
                 self.underlying[key] = entry.value
-            elif self.underlying.pop(key, None) is None and key not in self._owed:
+            elif self.underlying.pop(key, None) is None and key not in self.owed:
                 continue
             known[key] = entry
         if self._forward is None:
@@ -230,7 +230,7 @@ class CachingStore:
             self._forward_entries(known)
         except BaseException:
             if self.cache.has_listener(self.name, self._receive):
-                self._owed.update(deletions)
+                self.owed.update(deletions)
             raise
         finally:
             self._waiting.pop()
@@ -242,5 +242,6 @@ class CachingStore:
                 for waiting in self._waiting:
                     waiting.pop(key, None)
                 assert self._forward is not None
-                self._owed.discard(key)
+                self.owed.discard(key)
+                self.cache.confirm()
                 self._forward(key, entry.value)

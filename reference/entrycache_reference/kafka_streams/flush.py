@@ -184,22 +184,15 @@ def mark_clean(space: Space, keys: tuple[str, ...], but: str | None) -> Space:
 def take_back(before: State, after: State, ns: str, evicted: str | None, entries: Entries, config: Config) -> State:
     """Return the state after a forward has thrown: the entries of the call are dirty again, in their order and places.
 
-    A key that was written or removed meanwhile stays as it is, and an emptied namespace stays empty. If nothing else
-    happened in the cache meanwhile, the rows are those of a listener that throws at once.
+    A key that was written or removed meanwhile stays as it is, and an emptied namespace stays empty.
     """
-    since = after.in_progress.events[len(before.in_progress.events) :]
-    is_quiet = len(since) == len(entries) + (evicted is not None)
-    events = before.in_progress.events if is_quiet else after.in_progress.events
-    after = after._replace(in_progress=after.in_progress._replace(events=events, has_thrown=False))
+    after = after._replace(in_progress=after.in_progress._replace(has_thrown=False))
     if after.in_progress.emptied.count(ns) != before.in_progress.emptied.count(ns):
         return after
-    former, space = space_of(before, ns), space_of(after, ns)
-    if is_quiet:
-        restored = with_space(after, ns, space._replace(nodes=former.nodes, recent=former.recent, dirty=former.dirty))
-        return handle_listener_error(report_undelivered(restored, ns, evicted), ns, evicted, config)
+    since = after.in_progress.events[len(before.in_progress.events) :]
     lasting, gone = untouched_keys(tuple(event for event in since if event.ns == ns), tuple(key for key, _ in entries))
     back = {key: node for key, node in entries if key in lasting and returns(key == evicted, config)}
-    return put_back(after, ns, former.dirty, back, tuple(key for key in gone[::-1] if key in back))
+    return put_back(after, ns, space_of(before, ns).dirty, back, tuple(key for key in gone[::-1] if key in back))
 
 
 def untouched_keys(events: tuple[Event, ...], keys: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -115,6 +115,12 @@ final class KafkaRun {
             return error("illegal-state", e);
         } catch (IllegalArgumentException e) {
             return error("illegal-argument", e);
+        } catch (RuntimeException e) {
+            // A store that closes wraps what its flush has thrown.
+            if (e.getCause() instanceof ListenerFailed) {
+                return error("listener-failed", e);
+            }
+            throw e;
         }
     }
 
