@@ -176,7 +176,11 @@ CASES: dict[str, tuple[Step, list[tuple[Step, Step]]]] = {
             (of_store("store_clear"), {}),
             (of_store("store_query_range"), {"entries": []}),
             (of_store("store_put_all", entries=[["a", "v"]]), {}),
-            (of_store("store_close"), {"forwarded": [{"store": "s", "key": "a", "value": "v", "inner": []}]}),
+            (of_store("fail_forward", key="a", n=1), {}),
+            (
+                of_store("store_close"),
+                {"error": "listener-failed", "forwarded": [{"store": "s", "key": "a", "value": "v", "inner": []}]},
+            ),
             (of_store("store_view"), {"error": "illegal-state"}),
             (of_store("store_inner"), {"error": "illegal-state"}),
             (of_store("store_query_range"), {"error": "illegal-state"}),
