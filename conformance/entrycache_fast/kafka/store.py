@@ -206,6 +206,7 @@ class CachingStore:
         finally:
             self.cache.close(self.name)
             self.underlying.clear()
+            self.owed.clear()
             self.is_open = False
 
     def flush(self) -> None:
