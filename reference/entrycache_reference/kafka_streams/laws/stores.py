@@ -383,7 +383,7 @@ def _throws_somewhere(config: Config, pre: State, event: Any, step: Step) -> boo
 
 
 def _throws(pre: State, step: Step) -> int:
-    """Return how many forwards have thrown in a step, told by how many fewer will throw."""
+    """Return how many forwards have thrown in a step: so many fewer will throw after it."""
     before = sum([count for store in pre.stores.values() for count in store.failing.values()])
     return before - sum([count for store in step.state.stores.values() for count in store.failing.values()])
 
