@@ -19,6 +19,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import checkout, results, scheduler
 from entrycache_evidence.core.numbers import check_numbers
 from entrycache_evidence.core.stress import (
+    LARGE,
+    LARGE_IN_CI,
     PLAIN_CASES,
     SCALED_CASES_IN_CI,
     find_broken_law,
@@ -115,7 +117,7 @@ def _parts(
     profile: str, absent: Sequence[str], systems: Collection[str] = SYSTEM_EVIDENCE.keys()
 ) -> Iterator[tuple[str, scheduler.Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
-    scaled = SCALED_CASES_IN_CI if profile == PROFILES[0] else SCALED
+    scaled, large = (SCALED_CASES_IN_CI, LARGE_IN_CI) if profile == PROFILES[0] else (SCALED, LARGE)
     about = {name: entry for name, entry in SYSTEM_EVIDENCE.items() if name in systems}
     for name, entry in about.items():
         if entry.contracts is not None and "crosshair" not in absent:
@@ -128,7 +130,11 @@ def _parts(
     for name, entry in about.items():
         yield f"the vocabulary of {name}", scheduler.single_call("vocabulary", partial(_check_vocabulary, name))
         yield f"the numbers of {name}", scheduler.single_call("numbers", partial(_check_numbers, name))
-        stress: dict[str, Runs] = {**RUNS, SCALED_CASES: partial(generate_scaled_cases, number=scaled)}
+        stress: dict[str, Runs] = {
+            **RUNS,
+            LARGE_STATES: partial(_generate_runs_from_large_states, large=large),
+            SCALED_CASES: partial(generate_scaled_cases, number=scaled),
+        }
         for what, runs in stress.items():
             yield f"the {what} of {name}", scheduler.single_call(what, partial(_check_runs, name, what, runs))
         yield f"the other models of {name}", scheduler.single_call("other models", partial(_check_other_models, name))
@@ -167,6 +173,10 @@ def _generate_plain_cases(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any
     return ((generated.case.config, generated.case.steps) for _, generated in generate_cases(system, PLAIN_CASES, None))
 
 
+def _generate_runs_from_large_states(system: AnySystem, large: int = LARGE) -> Iterable[tuple[Any, Iterable[Any]]]:
+    return SYSTEM_EVIDENCE[system.name].large_states(large)
+
+
 RUNS: Final[Mapping[str, Runs]] = {
     "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large_runs(),
     "crowded runs": lambda system: SYSTEM_EVIDENCE[system.name].crowded_runs(),
@@ -174,7 +184,8 @@ RUNS: Final[Mapping[str, Runs]] = {
 }
 """The stress runs, in which laws, definitions and frames are checked at each step."""
 SCALED_CASES: Final = "scaled cases"
-"""The name of the scaled cases, whose number depends on the profile."""
+LARGE_STATES: Final = "runs from large states"
+"""The names of the stress runs whose number or size depends on the profile."""
 
 
 def _check_runs(name: str, what: str, runs: Runs) -> Part:

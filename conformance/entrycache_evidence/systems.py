@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.kafka_streams import bounded_models as kafka_streams
+from entrycache_evidence.kafka_streams.large_states import generate_runs_from_large_states as kafka_large_states
 from entrycache_evidence.kafka_streams.refinement import REFINED as KAFKA_STREAMS_REFINED
 from entrycache_evidence.kafka_streams.runs import generate_runs
 from entrycache_evidence.kafka_streams.stress import generate_crowded_runs as kafka_crowded_runs
@@ -16,16 +17,19 @@ from entrycache_evidence.model_checker import checker, refinement
 from entrycache_evidence.pulsar_legacy import bounded_models as pulsar_legacy
 from entrycache_evidence.pulsar_legacy.stress import generate_crowded_runs as legacy_crowded_runs
 from entrycache_evidence.pulsar_legacy.stress import generate_large_runs as legacy_large_runs
+from entrycache_evidence.pulsar_legacy.stress import generate_runs_from_large_states as legacy_large_states
 from entrycache_evidence.pulsar_pip430 import bounded_models as pulsar_pip430
+from entrycache_evidence.pulsar_pip430.large_states import generate_runs_from_large_states as pulsar_large_states
 from entrycache_evidence.pulsar_pip430.refinement import REFINED as PULSAR_PIP430_REFINED
 from entrycache_evidence.pulsar_pip430.stress import generate_crowded_runs as pulsar_crowded_runs
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs as pulsar_large_runs
 from entrycache_evidence.pulsar_segmented import bounded_models as pulsar_segmented
 from entrycache_evidence.pulsar_segmented import interleavings
-from entrycache_evidence.pulsar_segmented.refinement import REFINED as PULSAR_SEGMENTED_REFINED
+from entrycache_evidence.pulsar_segmented.bounded_models import REFINED as PULSAR_SEGMENTED_REFINED
 from entrycache_evidence.pulsar_segmented.stress import generate_crowded_runs as segmented_crowded_runs
 from entrycache_evidence.pulsar_segmented.stress import generate_large_runs as segmented_large_runs
 from entrycache_evidence.pulsar_segmented.stress import generate_runs as segmented_runs
+from entrycache_evidence.pulsar_segmented.stress import generate_runs_from_large_states as segmented_large_states
 from entrycache_reference.kafka_streams import NAME as KAFKA_STREAMS
 from entrycache_reference.pulsar_legacy import NAME as PULSAR_LEGACY
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR_PIP430
@@ -45,10 +49,11 @@ class SystemEvidence(NamedTuple):
     """The evidence about one system.
 
     `ci`, `long` and `nightly` are the bounded models of a pull request, a long run and a night. `runs` are runs that
-    try the rules besides generated ones. `large_runs` and `crowded_runs` are stress runs. `lemmas` names modules with
-    lemmas for z3, `contracts` the module with contracts for CrossHair, and `second` the one with a model for TLC.
-    `refined` are the refinements of a fast cache. `alone` checks a model that is not of the reference, and returns a
-    line for each unexpected result.
+    try the rules besides generated ones. `large_runs`, `crowded_runs` and `large_states` are stress runs; the last ones
+    begin in states with as many items of each collection as requested. `lemmas` names modules with lemmas for z3,
+    `contracts` the module with contracts for CrossHair, and `second` the one with a model for TLC. `refined` are the
+    refinements of a fast cache. `alone` checks a model that is not of the reference, and returns a line for each
+    unexpected result.
     """
 
     ci: tuple[checker.AnyBoundedModel, ...]
@@ -60,6 +65,7 @@ class SystemEvidence(NamedTuple):
     second: str | None = None
     large_runs: Runs = tuple
     crowded_runs: Runs = tuple
+    large_states: Callable[[int], Iterable[tuple[Any, tuple[Any, ...]]]] = lambda large: ()
     refined: tuple[refinement.RefinementTask, ...] = ()
     alone: Callable[[], list[str]] = list
 
@@ -85,6 +91,7 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         second="entrycache_evidence.pulsar_pip430.tla_model",
         large_runs=pulsar_large_runs,
         crowded_runs=pulsar_crowded_runs,
+        large_states=pulsar_large_states,
         refined=PULSAR_PIP430_REFINED,
     ),
     KAFKA_STREAMS: SystemEvidence(
@@ -100,6 +107,7 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         second="entrycache_evidence.kafka_streams.tla_model",
         large_runs=kafka_large_runs,
         crowded_runs=kafka_crowded_runs,
+        large_states=kafka_large_states,
         refined=KAFKA_STREAMS_REFINED,
     ),
     PULSAR_LEGACY: SystemEvidence(
@@ -109,6 +117,7 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         lemmas=("entrycache_evidence.pulsar_legacy.lemmas",),
         large_runs=legacy_large_runs,
         crowded_runs=legacy_crowded_runs,
+        large_states=legacy_large_states,
     ),
     PULSAR_SEGMENTED: SystemEvidence(
         pulsar_segmented.CI,
@@ -118,6 +127,7 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         lemmas=("entrycache_evidence.pulsar_segmented.lemmas",),
         large_runs=segmented_large_runs,
         crowded_runs=segmented_crowded_runs,
+        large_states=segmented_large_states,
         refined=PULSAR_SEGMENTED_REFINED,
         alone=interleavings.list_failures,
     ),

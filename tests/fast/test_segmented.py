@@ -12,7 +12,7 @@ from entrycache_conformance.judge import Coverage
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_segmented.fast_cache import open_cache
 from entrycache_conformance.systems.pulsar_segmented.generation import WorkloadProfile
-from entrycache_evidence.pulsar_segmented.refinement import abstract_state, comparable_state
+from entrycache_evidence.pulsar_segmented.bounded_models import abstract_state, comparable_state
 from entrycache_fast import segmented
 from entrycache_fast.segmented import Row, SegmentedCache
 from entrycache_faults.fast.pulsar_segmented import FAULTS

@@ -100,6 +100,17 @@ def scaled_cases(system: AnySystem, first: int) -> str:
     )[0]
 
 
+def count_large_states(system: AnySystem) -> int:
+    """Return the number of the runs of `prove` that begin in a large state."""
+    return sum(1 for _ in SYSTEM_EVIDENCE[system.name].large_states(1_010))
+
+
+def large_states(system: AnySystem, number: int) -> str:
+    """Check one of the runs of `prove` that begin in a large state."""
+    runs = islice(SYSTEM_EVIDENCE[system.name].large_states(stress.LARGE), number, number + 1)
+    return stress.find_broken_law(system, runs).partition(" at ")[0]
+
+
 OBSERVING_OPERATIONS: Final = frozenset({"store_inner"})
 """Operations that observe the subject of a rule whose law is checked at other operations."""
 

@@ -154,6 +154,8 @@ def _detectors(
     for first in range(0, stress.SCALED_CASES, detectors.BLOCK):
         yield "laws", partial(detectors.scaled_cases, system, first)
     yield "worlds", lambda: _check_models(detections, system, known)
+    for number in range(detectors.count_large_states(system)):
+        yield "laws", partial(detectors.large_states, system, number)
     if _reaches(change, known.contracts.get(package, frozenset())):
         yield "contracts", lambda: detectors.contracts(system, package, bound.inputs)
     wanted = [number for number, reach in known.lemmas.get(package, {}).items() if _reaches(change, reach)]

@@ -14,9 +14,6 @@ from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import ops, view_ops
-from entrycache_reference.kafka_streams.change import size_bytes
-from entrycache_reference.kafka_streams.outcomes import Context
-from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store, initial
 
 Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
@@ -491,38 +488,11 @@ def generate_mixed_runs() -> Iterator[Run]:
         yield configuration.Config(limit, source.choice((1, 2, 3, 8)), variants), tuple(mix_operations(source))
 
 
-# --- Runs that begin in a state with thousands of items
-
-THOUSANDS: Final = 1_600
-"""The number of keys of a state that a run begins with."""
 DOZENS: Final = 70
-"""The number of open views, of values of a key, and of bytes of a prefix."""
+"""The number of open views, and of values of a key."""
 
 
-def build_keys(config: configuration.Config) -> State:
-    """Build a state with many dirty keys of a store, some of them tombstones; every third one lies below too."""
-    names = tuple(f"{number * 7 % THOUSANDS:04}" for number in range(THOUSANDS))
-    context = Context()
-    values = [None if number % 50 == 3 else "1" for number in range(THOUSANDS)]
-    nodes = {
-        name: Node(value, True, size_bytes(name, value, "", ()), context, number)
-        for number, (name, value) in enumerate(zip(names, values, strict=True))
-    }
-    space = Space(nodes, names[::-1], names, Listener(of_store=True))
-    inner = dict.fromkeys(names[::3], "0")
-    running = sum(node.size_bytes for node in nodes.values())
-    return initial(config)._replace(spaces={"s": space}, stores={"s": Store(inner)}, writes=THOUSANDS, running=running)
-
-
-def begin_with_keys(config: configuration.Config) -> Iterator[State | ops.Op]:
-    """List, query, flush and evict many keys of a store."""
-    state = build_keys(config)
-    yield from (state, ops.All("s"), ops.ReverseRange("s", "0001", "1590"), ops.Usage("s"), ops.StoreAll("s"))
-    yield from (view_ops.StoreView("s", backward=True), view_ops.StoreCount("s"), ops.StoreInner("s"))
-    yield from (state, ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"))
-
-
-def begin_with_views(config: configuration.Config) -> Iterator[State | ops.Op]:
+def open_many_views() -> Iterator[ops.Op]:
     """Open dozens of views, and write dozens of values of one key while they are open."""
     yield from (ops.StorePut("s", key, "0") for key in "abc")
     yield from (view_ops.ViewOpen(f"v{number}", "s", backward=number % 2 == 0) for number in range(DOZENS))
@@ -531,16 +501,16 @@ def begin_with_views(config: configuration.Config) -> Iterator[State | ops.Op]:
     yield from (view_ops.ViewClose("v3"), view_ops.ViewNext(f"v{DOZENS - 1}"), view_ops.StoreClose("s"))
 
 
-def begin_with_texts(config: configuration.Config) -> Iterator[State | ops.Op]:
+def long_prefixes() -> Iterator[ops.Op]:
     """Read the keys that begin with a long prefix, and those that differ only at its end."""
-    prefix = "é" * THOUSANDS
+    prefix = "é" * 1_600
     yield from (ops.StorePut("s", key, "1") for key in (prefix, f"{prefix}x", f"{prefix[:-1]}e", f"{prefix[:-1]}ê"))
     yield from (view_ops.StoreView("s", prefix=prefix), view_ops.ViewOpen("v", "s", prefix=prefix))
     yield from (view_ops.ViewNext("v") for _ in range(3))
     yield from (ops.StoreFlush("s"), ops.StoreInner("s"))
 
 
-def begin_with_calls(config: configuration.Config) -> Iterator[State | ops.Op]:
+def call_many_times() -> Iterator[ops.Op]:
     """Let a listener throw and a call perform its steps hundreds of times."""
     many: tuple[ops.Op, ...] = (*(ops.Get("b", "x") for _ in range(MANY)), ops.Put("b", "y", "1"))
     yield from (ops.Listen("a", fails=MANY), ops.Put("a", "x", "1", True))
@@ -550,20 +520,10 @@ def begin_with_calls(config: configuration.Config) -> Iterator[State | ops.Op]:
     yield from (ops.StoreFlush("s"), ops.Metrics("b"))
 
 
-LARGE_STATES: Final = (begin_with_keys, begin_with_views, begin_with_texts, begin_with_calls)
-
-
-def generate_runs_from_large_states() -> Iterator[tuple[configuration.Config, tuple[State | ops.Op, ...]]]:
-    """Generate the runs that begin in a large state, or soon reach one."""
-    config = configuration.Config(PLENTY_BYTES)
-    for begin in LARGE_STATES:
-        yield config, tuple(begin(config))
-
-
-def generate_crowded_runs() -> Iterator[tuple[configuration.Config, tuple[State | ops.Op, ...]]]:
+def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs with default variants or all variants, and short random runs with each variant."""
     config, released = configuration.Config(PLENTY_BYTES), configuration.Config(PLENTY_BYTES, variants=RELEASED)
-    for played in (keys(MORE), spaces(), headers()):
+    for played in (keys(MORE), spaces(), headers(), open_many_views(), long_prefixes(), call_many_times()):
         yield config, tuple(played)
     yield released, (*keys(MANY + 11), *evict_many_unheard())
     for at, variants in enumerate((configuration.Variants(), *SINGLE_VARIANTS)):
@@ -572,4 +532,3 @@ def generate_crowded_runs() -> Iterator[tuple[configuration.Config, tuple[State 
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
             yield configuration.Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))
     yield from generate_mixed_runs()
-    yield from generate_runs_from_large_states()

@@ -10,7 +10,7 @@ from typing import Final
 
 from entrycache_conformance.systems.pulsar_legacy.system import SYSTEM
 from entrycache_evidence.model_checker.checker import Parts
-from entrycache_evidence.pulsar_legacy.runs import A, B, at
+from entrycache_evidence.pulsar_legacy.stress import A, B, at
 from entrycache_reference.pulsar_legacy import Config, State, Step, Variants, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup
 from entrycache_reference.pulsar_legacy.state import Cache

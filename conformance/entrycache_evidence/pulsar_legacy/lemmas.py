@@ -18,7 +18,7 @@ import z3
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, raw
 from entrycache_evidence.induction.turns import Fold, any_tuple
-from entrycache_evidence.pulsar_legacy.runs import A, B, at
+from entrycache_evidence.pulsar_legacy.stress import A, B, at
 from entrycache_faults.model import Model, Place
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_reference import rules, vocabulary

@@ -2,21 +2,27 @@
 
 `generate_large_runs` yields runs that were written by hand, each for an edge that a bounded model cannot reach.
 `generate_crowded_runs` yields runs with hundreds of caches, and with hundreds of positions in one step.
+`generate_runs_from_large_states` begins in states with thousands of items, or with great numbers. `play` plays the
+short runs in the tests of single rules.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final, NamedTuple
 
-from entrycache_evidence.pulsar_legacy.runs import A, B, at
-from entrycache_reference.pulsar_legacy import Config, Variants, ops
+from entrycache_evidence.core.models import current_model, report_run
+from entrycache_reference import pulsar_legacy
+from entrycache_reference.pulsar_legacy import NAME, Config, Step, Variants, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup
 from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
-from entrycache_reference.vocabulary import ABSENT, CacheName
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 Run = tuple[Config, tuple[ops.Op, ...]]
 
+A: Final = CacheName("a")
+B: Final = CacheName("b")
 C: Final = CacheName("c")
+REFUSED: Final = ops.Refused(ops.ErrorKind.ILLEGAL_ARGUMENT)
 CACHES: Final = (A, B, C)
 MANY: Final = tuple(CacheName(f"{number:02}") for number in range(40))
 """More caches than a bound of a pass might allow."""
@@ -26,6 +32,16 @@ PLENTY_BYTES: Final = 10**13
 ROUNDED_UP_BYTES: Final = 5_557_860_836_705_101
 """A limit whose 98 %, as an IEEE product, is one byte more than the exact value."""
 HOUR_NANOS: Final = 3_600 * 10**9
+
+
+def at(entry: int, ledger: int = 1) -> Position:
+    """Return a position, most often in ledger 1."""
+    return Position(ledger, entry)
+
+
+def build_inserts(cache: CacheName, *sizes: int) -> list[ops.Insert]:
+    """Build inserts of entries of these sizes, from 1:0 on."""
+    return [ops.Insert(cache, at(entry), size) for entry, size in enumerate(sizes)]
 
 
 def fill_caches(number: int, size: int = 100, caches: tuple[CacheName, ...] = CACHES) -> Iterator[ops.Op]:
@@ -160,44 +176,155 @@ def positions() -> Iterator[ops.Op]:
         yield from (ops.EvictCache(B, 30_000), ops.Advance(10**10), ops.Expire(B), ops.Clear(A), ops.Usage())
 
 
-# --- Runs that begin in a state with thousands of items
+# --- Runs that begin in a state with thousands of items, or with great numbers
 
-THOUSANDS: Final = 1_600
-"""The number of entries of a cache of a state that a run begins with."""
-GIVERS: Final = 800
-"""The number of caches of a state that a run begins with."""
+GREAT: Final = 2**53 + 2**31 + 7
+"""A number that neither an integer of 32 bits nor a double holds."""
 
 
-def begin_with_entries(config: Config) -> Iterator[State | ops.Op]:
-    """Expire, evict, read and list thousands of entries of one cache."""
-    entries = {at(number): Entry(100, number, number if number % 9 else None) for number in range(THOUSANDS)}
-    state = State(10**15, {A: Cache(entries, 100 * THOUSANDS)}, 100 * THOUSANDS)
-    last = at(THOUSANDS - 1)
-    yield from (state, ops.GetRange(A, at(0), last), ops.Read(A, at(0), last), ops.Expire(A, 10**15 - THOUSANDS + 99))
-    yield from (state, ops.EvictCache(A, 140_000), state, ops.Evict(140_000), ops.Usage(A), ops.Observe())
-    for drop in (ops.Clear(A), ops.RemoveRange(A, at(1), last, False), ops.InvalidateLedger(A, 1)):
-        yield from (state, drop)
-    yield from (State(0, {}, 0), ops.Read(A, at(0), at(1_100)), ops.Usage(A))
+def begin_with_entries(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Expire, evict, read and list the entries of one cache."""
+    entries = {at(number): Entry(100, number, number if number % 9 else None) for number in range(large)}
+    state = State(10**15, {A: Cache(entries, 100 * large)}, 100 * large)
+    last = at(large - 1)
+    yield from (state, ops.GetRange(A, at(0), last), ops.Get(A, last), ops.Exists(A, last), ops.ReadOne(A, last))
+    yield from (ops.Read(A, at(0), last), ops.Read(A, at(large - 3), at(large + 3)), ops.Observe(), ops.Usage(A))
+    yield from (ops.Insert(A, last, 3), ops.Insert(A, at(2 * large), 3), ops.Advance(5), ops.Usage())
+    for drop in (
+        ops.Expire(A, 10**15 - large + 99),
+        ops.EvictCache(A, 100 * large - 150),
+        ops.Evict(100 * large - 150),
+        ops.Clear(A),
+        ops.RemoveRange(A, at(0), last, False),
+        ops.InvalidateLedger(A, 1),
+        ops.InvalidateBefore(A, last),
+        ops.RemoveCache(A),
+    ):
+        yield from (state, drop, ops.Usage())
+    yield from (state._replace(scheduled_bytes=100 * large - 950), ops.RunScheduled(), ops.Usage(A))
 
 
-def begin_with_caches(config: Config) -> Iterator[State | ops.Op]:
-    """Let most of hundreds of caches give in one pass."""
+def begin_without_room(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Read many entries from storage that a full cache does not take."""
+    full = State(0, {B: Cache({at(0): Entry(config.max_size_bytes, 0, None)}, config.max_size_bytes)}, 10**12)
+    yield from (full._replace(scheduled_bytes=1), ops.Read(A, at(0), at(large - 1)), ops.Usage())
+
+
+def begin_with_caches(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Use some of many caches, of which 200 hold half of all bytes, and let these give."""
+    names = [CacheName(f"{number * 7 % large}") for number in range(large)]
+    sizes = [large // 2 if number < 200 else 100 + number % 3 for number in range(large)]
+    caches = {name: Cache({at(0): Entry(size, 5, 7)}, size) for name, size in zip(names, sizes, strict=True)}
+    state = State(9, caches, sum(sizes))
+    yield from (state, ops.Usage(), ops.Observe(), ops.Expire(names[-1], 0), ops.Usage(names[-2]), ops.Observe())
+    yield from (ops.Insert(names[-3], at(1), 9), ops.Insert(CacheName("new"), at(1), 9), ops.Clear(names[-4]))
+    yield from (ops.RemoveCache(names[-5]), ops.Get(names[-6], at(0)), ops.Usage(), state, ops.Evict(60 * large))
+    yield from (ops.Usage(), ops.Observe())
+
+
+GIVERS: Final = 1_300
+"""The number of caches of which half give in one pass."""
+
+
+def begin_with_givers(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Let hundreds of caches give in one pass."""
     names = [CacheName(f"{number * 7 % GIVERS}") for number in range(GIVERS)]
     sizes = [100 + number % 3 for number in range(GIVERS)]
     caches = {name: Cache({at(0): Entry(size, 5, 7)}, size) for name, size in zip(names, sizes, strict=True)}
-    yield from (State(9, caches, sum(sizes)), ops.Usage(), ops.Observe(), ops.Evict(77_000), ops.Usage())
+    yield from (State(9, caches, sum(sizes)), ops.Evict(60 * GIVERS), ops.Usage())
 
 
-def generate_runs_from_large_states() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
-    """Generate the runs that begin in a large state."""
-    for begin in (begin_with_entries, begin_with_caches):
-        config = Config(10**12)
-        yield config, tuple(begin(config))
+def begin_with_great_numbers(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Play every operation on sizes, times, ids and payloads that neither 32 bits nor a double hold."""
+    caches = {}
+    for number, name in enumerate((A, B)):
+        entries = {
+            Position(GREAT, GREAT + one): Entry(GREAT + one + number, GREAT + one, GREAT + one) for one in range(3)
+        }
+        caches[name] = Cache(entries, sum(entry.size_bytes for entry in entries.values()))
+    total = sum(cache.size_bytes for cache in caches.values())
+    state = State(2 * GREAT + 1, caches, total)
+    first, second = Position(GREAT, GREAT), Position(GREAT, GREAT + 1)
+    for event in (
+        ops.Get(A, second),
+        ops.GetRange(A, first, second),
+        ops.Exists(A, second),
+        ops.ReadOne(A, second),
+        ops.Read(A, first, second),
+        ops.Observe(),
+        ops.Usage(A),
+        ops.Insert(A, second, 1),
+        ops.Insert(A, Position(GREAT, GREAT + 9), GREAT, GREAT),
+        ops.Advance(GREAT),
+        ops.Expire(A, GREAT),
+        ops.Expire(A, GREAT + 1),
+        ops.EvictCache(A, GREAT),
+        ops.EvictCache(A, GREAT + 1),
+        ops.Evict(GREAT + 1),
+        ops.Clear(A),
+        ops.RemoveRange(A, first, second, False),
+        ops.InvalidateLedger(A, GREAT),
+        ops.InvalidateBefore(A, second),
+        ops.RemoveCache(A),
+    ):
+        yield from (state, event, ops.Usage(), ops.Observe())
+    yield from (state._replace(scheduled_bytes=GREAT + 1), ops.RunScheduled(), ops.Usage())
+
+
+def generate_runs_from_large_states(large: int) -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
+    """Generate the runs that begin in a large state, with as many items of each collection."""
+    config = Config(10**12)
+    for begin in (begin_with_entries, begin_with_caches, begin_with_givers, begin_without_room):
+        yield config, tuple(begin(config, large))
+    great = Config(12 * GREAT, ttl_nanos=GREAT)
+    yield great, tuple(begin_with_great_numbers(great, large))
 
 
 def generate_crowded_runs() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
-    """Generate both crowded runs, the second one under the variant too, and the runs that begin in a large state."""
+    """Generate both crowded runs, the second one under the variant too."""
     yield Config(10**12), tuple(caches())
     yield Config(10**12), tuple(positions())
     yield Config(10**12, variants=Variants(SingleLookup.OBJECT)), tuple(positions())
-    yield from generate_runs_from_large_states()
+
+
+# --- Short runs in the tests of single rules
+
+
+class PlayedRun(NamedTuple):
+    """A run: its states, the initial one first, and the steps between them."""
+
+    states: tuple[State, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def last(self) -> ops.Outcome:
+        """The answer of the last step."""
+        return self.steps[-1].outcome
+
+    @property
+    def before(self) -> State:
+        """The state before the last step."""
+        return self.states[-2]
+
+    @property
+    def after(self) -> State:
+        """The state after the last step."""
+        return self.states[-1]
+
+    def held(self, cache: CacheName = A) -> list[int]:
+        """Return the entry numbers in a cache, ascending."""
+        contents = self.after.caches.get(cache)
+        return [] if contents is None else [pos.entry for pos in sorted(contents.entries)]
+
+
+def play(*events: ops.Op, **config: Any) -> PlayedRun:
+    """Play these events on the reference or the model under test; keywords change the configuration."""
+    settings = Config(**config)
+    report_run(NAME, settings, events)
+    played = current_model() or pulsar_legacy
+    states = [played.initial(settings)]
+    steps: list[Step] = []
+    for event in events:
+        steps.append(played.step(states[-1], event, settings))
+        states.append(steps[-1].state)
+    return PlayedRun(tuple(states), tuple(steps))

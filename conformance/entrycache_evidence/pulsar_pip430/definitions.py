@@ -8,7 +8,8 @@ operation is reported as broken.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.closed_forms import (
@@ -320,16 +321,10 @@ def removal_rows(config: Config, pre: State, event: Any, step: Step, labels: Row
     assert rule is not None
     entries = entries_of(pre, event.cache)
     gone = sorted(entries.keys() - entries_of(step.state, event.cache).keys())
-    return tuple([_removed_row(rule, cause, pre, event.cache, gone[: at + 1]) for at in range(len(gone))])
-
-
-def _removed_row(rule: Rule, cause: str | None, pre: State, cache: CacheName, gone: Iterable[Position]) -> Row:
-    """Return the row of the last of these entries."""
-    entries = pre.caches[cache].entries
-    *_, pos = gone
-    total = pre.size_bytes - sum([entries[one].size_bytes for one in gone])
-    row = entry_row(rule, "REMOVE", cause, pre, pre, cache, pos)
-    return row._replace(bytes_after=total, manager_bytes=total)
+    sums = accumulate(entries[pos].size_bytes for pos in gone)
+    left = [pre.size_bytes - freed_bytes for freed_bytes in sums]
+    rows = [entry_row(rule, "REMOVE", cause, pre, pre, event.cache, pos) for pos in gone]
+    return tuple([row._replace(bytes_after=total, manager_bytes=total) for row, total in zip(rows, left, strict=True)])
 
 
 def cursor_rows(config: Config, pre: State, event: Any, step: Step, labels: RowLabels) -> tuple[Row, ...]:

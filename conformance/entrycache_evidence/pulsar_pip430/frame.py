@@ -231,10 +231,18 @@ def _is_in_range(pre: State, event: Any, step: Step, key: Key) -> bool:
 
 def _is_taken(pre: State, event: Any, step: Step, key: Key) -> bool:
     """Return whether the pass took this entry, or an entry of this cache."""
-    taken = walk(pre, step).takes
-    if len(key) == 2:
-        return any(take.slot == key for take in taken)
-    return any(take.slot is not None and take.slot.cache == key[0] for take in taken)
+    return key in _taken_keys(pre, step)
+
+
+_taken_memo: list[tuple[Any, frozenset[Key]]] = []
+
+
+def _taken_keys(pre: State, step: Step) -> frozenset[Key]:
+    """Return the entries that the pass took, and their caches; the last result is kept for the next key."""
+    if not (_taken_memo and _taken_memo[0][0] is step):
+        slots = [take.slot for take in walk(pre, step).takes if take.slot is not None]
+        _taken_memo[:] = [(step, frozenset([*slots, *((slot.cache,) for slot in slots)]))]
+    return _taken_memo[0][1]
 
 
 def _is_held_position(pre: State, event: Any, step: Step, key: Key) -> bool:
@@ -242,8 +250,18 @@ def _is_held_position(pre: State, event: Any, step: Step, key: Key) -> bool:
 
 
 def _has_left(pre: State, event: Any, step: Step, key: Key) -> bool:
-    gone = removed_entries(pre, step)
+    gone = _gone_entries(pre, step)
     return any(held.slot in gone for held in pre.holds.get(key[0], ()))
+
+
+_gone_memo: list[tuple[Any, Any, Mapping[Any, int]]] = []
+
+
+def _gone_entries(pre: State, step: Step) -> Mapping[Any, int]:
+    """Return the entries that left in a step; the last result is kept for the next key."""
+    if not (_gone_memo and _gone_memo[0][0] is pre and _gone_memo[0][1] is step):
+        _gone_memo[:] = [(pre, step, removed_entries(pre, step))]
+    return _gone_memo[0][2]
 
 
 IS_IN: Final[dict[Extent, IsWithin]] = {

@@ -6,27 +6,14 @@
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.state import (
-    Cache,
-    Counts,
-    Entry,
-    HeldPosition,
-    Limiter,
-    ManagedCursor,
-    ManagedLedger,
-    Slot,
-    State,
-    WaitingRequest,
-    initial,
-)
-from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, RequestName, Token
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, Token
 
 Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
@@ -423,103 +410,8 @@ def generate_ledger_runs() -> Iterator[Run]:
         )
 
 
-# --- Runs that begin in a state with thousands of items
-
-THOUSANDS: Final = 3_000
-"""The number of each countable thing in a state that a run begins with."""
-CHUNKS: Final = 400
-"""The number of ledgers, and of chunks of one read."""
-D: Final = CursorName("d")
-
-
-def begin_with_caches(config: configuration.Config) -> Iterator[State | ops.Op]:
-    """Count, evict and expire thousands of entries, each in a cache of its own and held by a read of its own."""
-    names = [CacheName(f"{number * 7 % THOUSANDS}") for number in range(THOUSANDS)]
-    slots = tuple(Slot(name, at(0)) for name in names)
-    yield initial(config)._replace(
-        now_nanos=10**15,
-        caches={name: Cache({at(0): Entry(100, number, 0, False, 2, None)}, 100) for number, name in enumerate(names)},
-        queue=slots,
-        size_bytes=100 * THOUSANDS,
-        holds={HoldName(f"h{number}"): (HeldPosition(slot, True),) for number, slot in enumerate(slots)},
-        counts=Counts(*range(2**40, 2**40 + 7)),
-    )
-    yield from (ops.Usage(), ops.Metrics(), ops.Get(names[-1], at(0)), ops.ReadOne(names[-2], at(0)))
-    yield from (ops.Release(HoldName("h2998")), ops.Clear(names[-3]), ops.Evict(100_000), ops.Expire(10**15 - 50))
-
-
-def begin_with_cursors(config: configuration.Config) -> Iterator[State | ops.Op]:
-    """Rank, move and remove some of thousands of cursors of one cache."""
-    names = [CursorName(f"c{number}") for number in range(THOUSANDS)]
-    members = {name: at(number * 7 % THOUSANDS) for number, name in enumerate(names)}
-    yield initial(config)._replace(caches={A: Cache({}, 0, members)})
-    yield from (ops.CursorRank(A, name) for name in (names[0], names[1500], names[2999], names[17]))
-    yield from (ops.Slowest(A), ops.Cursors(A), ops.CursorMove(A, names[0], at(5)), ops.Slowest(A))
-    yield from (ops.CursorRemove(A, names[9]), ops.Cursors(A), ops.CursorRank(A, names[2]))
-
-
-def begin_with_requests(config: configuration.Config) -> Iterator[State | ops.Op]:
-    """Let thousands of requests wait for permits; serve, fail and refuse them."""
-    waiting = tuple(WaitingRequest(RequestName(f"r{number}"), 1, 0) for number in range(THOUSANDS))
-    state = initial(config)._replace(limiter=Limiter(0, {RequestName("all"): THOUSANDS}, waiting))
-    yield from (state, ops.Acquire(RequestName("new"), 5), ops.LimiterState(), ops.GiveBack(RequestName("all")))
-    yield from (state, ops.LimiterState(), ops.Advance(config.acquire_timeout_millis * 10**6), ops.LimiterState())
-
-
-def begin_with_entries(config: configuration.Config) -> Iterator[State | ops.Op]:
-    """Acknowledge, read and replay in a ledger of thousands of entries, and measure how far two cursors are behind."""
-    yield build_managed(config, {1: (100,) * THOUSANDS}, frozenset(map(at, range(20, THOUSANDS - 20))))
-    yield from (ops.CheckBacklogs(A), ops.MarkDelete(A, C_CURSOR, at(3)), ops.CheckBacklogs(A))
-    yield from (ops.CursorRead(A, D, 20), ops.ReplayRead(A, D, tuple(map(at, range(THOUSANDS // 3)))))
-    yield from (ops.MarkDelete(A, C_CURSOR, at(19)), ops.CursorState(A, C_CURSOR), ops.CursorReset(A, D, at(2_000)))
-
-
-def begin_with_ledgers(config: configuration.Config) -> Iterator[State | ops.Op]:
-    """Acknowledge and read over hundreds of ledgers, and begin another one."""
-    ledgers = dict.fromkeys(range(1, CHUNKS), (100, 70))
-    acks = frozenset(at(number % 2, number) for number in range(2, CHUNKS)) | {at(1, 1)}
-    yield build_managed(config, ledgers, acks)
-    yield from (ops.CursorRead(A, C_CURSOR, 300), ops.CursorRead(A, D, 30), ops.CheckBacklogs(A))
-    yield build_managed(
-        config, ledgers, frozenset(at(entry, number) for number in range(2, CHUNKS) for entry in (0, 1))
-    )
-    yield from (ops.MarkDelete(A, C_CURSOR, at(1)), ops.CursorState(A, C_CURSOR), ops.DeleteLedger(A, 7))
-    yield from (ops.Append(A, at(0, CHUNKS), 5), ops.Append(A, at(0, 2**32 + 3), 5), ops.Append(B, at(0, 2**33 + 3), 5))
-
-
-C_CURSOR: Final = CursorName("c")
-
-
-def build_managed(
-    config: configuration.Config, sizes: Mapping[int, tuple[int, ...]], acks: frozenset[Position]
-) -> State:
-    """Build a state with a managed ledger and two active cursors at its beginning, of which one has these acks."""
-    first, before = at(0, min(sizes)), at(-1, min(sizes))
-    cursors = {C_CURSOR: ManagedCursor(True, first, before, acks), D: ManagedCursor(True, first, before)}
-    tracked = before if config.evict_by_mark_deleted else first
-    managed = ManagedLedger(sizes, frozenset(sizes), cursors)
-    cache = Cache({}, 0, dict.fromkeys(cursors, tracked))
-    return initial(config)._replace(caches={A: cache}, managed={A: managed})
-
-
-def generate_runs_from_large_states() -> Iterator[tuple[configuration.Config, tuple[State | ops.Op, ...]]]:
-    """Generate the runs that begin in a large state."""
-    config = configuration.Config(max_size_bytes=10**12, max_reads_in_flight_bytes=THOUSANDS)
-    flags = replace(
-        config,
-        evict_by_expected_reads=False,
-        min_backlog_cursors=1,
-        min_backlog_entries=THOUSANDS - 10,
-        max_backlog_between=THOUSANDS,
-    )
-    for begin in (begin_with_caches, begin_with_cursors, begin_with_requests, begin_with_entries, begin_with_ledgers):
-        yield config, tuple(begin(config))
-    for begin in (begin_with_entries, begin_with_ledgers):
-        yield flags, tuple(begin(flags))
-
-
-def generate_crowded_runs() -> Iterator[tuple[configuration.Config, tuple[State | ops.Op, ...]]]:
-    """Generate all crowded runs, requeues with other variants too, short random runs, and those from large states."""
+def generate_crowded_runs() -> Iterator[Run]:
+    """Generate all crowded runs, requeues with other variants too, and short random runs."""
     config = configuration.Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
     for played in (many_cursors, caches, claims, requeue_many_times, positions):
         yield config, tuple(played())
@@ -527,4 +419,3 @@ def generate_crowded_runs() -> Iterator[tuple[configuration.Config, tuple[State 
         yield replace(config, variants=variants), tuple(requeue_many_times())
     yield from generate_random_runs()
     yield from generate_ledger_runs()
-    yield from generate_runs_from_large_states()

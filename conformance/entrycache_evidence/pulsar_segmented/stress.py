@@ -2,7 +2,8 @@
 
 `generate_runs` yields random runs that try the rules. `generate_large_runs` yields runs that were written by hand, each
 for an edge that a bounded model cannot reach. `generate_crowded_runs` yields runs with hundreds of segments or
-positions, and short random runs.
+positions, and short random runs. `generate_runs_from_large_states` begins in states with thousands of items, or with
+great numbers.
 """
 
 import random
@@ -19,7 +20,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_reference.pulsar_segmented import Config, Mode, Variants, ops
 from entrycache_reference.pulsar_segmented.config import segment_bytes
 from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State
-from entrycache_reference.vocabulary import ABSENT, CacheName
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 SEED: Final = 174
 CASES: Final = 120
@@ -201,10 +202,10 @@ def generate_random_runs() -> Iterator[Run]:
         )
 
 
-# --- Runs that begin in a state with thousands of items
+# --- Runs that begin in a state with thousands of items, or with great numbers
 
-THOUSANDS: Final = 1_300
-"""The number of segments, or of entries of one segment, of a state that a run begins with."""
+GREAT: Final = 2**53 + 2**31 + 7
+"""A number that neither an integer of 32 bits nor a double holds."""
 
 
 def build_entry(number: int, start: int) -> Entry:
@@ -212,36 +213,52 @@ def build_entry(number: int, start: int) -> Entry:
     return Entry(Place(A, at(number)), 60, start, number)
 
 
-def begin_with_segments(config: Config) -> Iterator[State | ops.Op]:
-    """Look up old and new entries of thousands of segments, each with one, and turn the full ring."""
-    segments = {number: Segment((build_entry(number, 0),), 64) for number in range(THOUSANDS)}
-    yield State(segments, THOUSANDS - 1, segment_bytes(config, THOUSANDS))
-    yield from (ops.Get(A, at(number)) for number in (0, 1, 1_500, THOUSANDS - 1, THOUSANDS))
-    yield from (ops.GetRange(A, at(0), at(THOUSANDS - 1)), ops.GetRange(A, at(9), at(11)), *QUERIES)
+def begin_with_segments(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Look up old and new entries of many segments, each with one, and turn the full ring."""
+    segments = {number: Segment((build_entry(number, 0),), 64) for number in range(large)}
+    yield State(segments, large - 1, segment_bytes(config, large))
+    yield from (ops.Get(A, at(number)) for number in (0, 1, large // 2, large - 1, large))
+    yield from (ops.GetRange(A, at(0), at(large - 1)), ops.GetRange(A, at(9), at(11)), *QUERIES)
     yield from (ops.Insert(B, at(0), 60, 1), ops.Insert(A, at(1), 60, 2), ops.Get(A, at(0)), *QUERIES)
 
 
-def begin_with_entries(config: Config) -> Iterator[State | ops.Op]:
-    """Look up and insert among thousands of entries of one segment, then leave it behind."""
-    entries = tuple(build_entry(number, 64 * number) for number in range(THOUSANDS))
+def begin_with_entries(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Look up and insert among many entries of one segment, then leave it behind."""
+    entries = tuple(build_entry(number, 64 * number) for number in range(large))
     size = segment_bytes(config, 3)
-    yield State({0: Segment(entries, 64 * THOUSANDS), 1: Segment(), 2: Segment()}, 0, size)
-    yield from (ops.Insert(B, at(0), 60, 1), ops.Get(A, at(0)), ops.GetRange(A, at(0), at(THOUSANDS - 1)), *QUERIES)
+    yield State({0: Segment(entries, 64 * large), 1: Segment(), 2: Segment()}, 0, size)
+    yield from (ops.Insert(B, at(0), 60, 1), ops.Get(A, at(0)), ops.GetRange(A, at(0), at(large - 1)), *QUERIES)
     yield from (*(ops.Insert(B, at(number), size, 1) for number in range(1, 4)), ops.Get(A, at(0)), *QUERIES)
 
 
-def generate_runs_from_large_states() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
-    """Generate the runs that begin in a large state."""
-    for number, begin in ((THOUSANDS, begin_with_segments), (3, begin_with_entries)):
-        config = Config(number * (64 if number > 3 else 64 * (THOUSANDS + 9)), number)
-        yield config, tuple(begin(config))
+def begin_with_great_numbers(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Play every operation on sizes, offsets, ids and payloads that neither 32 bits nor a double hold."""
+    places = tuple(Place(A, Position(GREAT, GREAT + number)) for number in range(3))
+    entries = tuple(Entry(place, GREAT, GREAT * number, GREAT + number) for number, place in enumerate(places))
+    full = Segment(entries, 3 * GREAT)
+    for current in (0, 1):
+        state = State({0: full, 1: Segment(), 2: full}, current, segment_bytes(config, 3))
+        for size in (GREAT, GREAT + 64, 2 * GREAT, 5 * GREAT):
+            yield from (state, ops.Get(A, places[1].pos), ops.GetRange(A, places[0].pos, places[2].pos), *QUERIES)
+            yield from (ops.Insert(B, Position(GREAT, GREAT + 5), size, GREAT), *QUERIES)
+            yield from (ops.Insert(B, Position(GREAT, GREAT + 6), size, GREAT), *QUERIES)
+
+
+def generate_runs_from_large_states(large: int) -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
+    """Generate the runs that begin in a large state, with as many items of each collection."""
+    for number, begin in ((large, begin_with_segments), (3, begin_with_entries)):
+        config = Config(number * (64 if number > 3 else 64 * (large + 9)), number)
+        for used in (config, replace(config, variants=BRANCH_VARIANTS)):
+            yield used, tuple(begin(used, large))
+    for mode in Mode:
+        great = Config(15 * GREAT, 3, mode)
+        yield great, tuple(begin_with_great_numbers(great, large))
 
 
 def generate_crowded_runs() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
-    """Generate the crowded runs in both modes, the short random runs, and those that begin in a large state."""
+    """Generate the crowded runs in both modes, and the short random runs."""
     for mode in Mode:
         yield Config(SEGMENTS * 1_000, SEGMENTS, mode), tuple(turn_around())
         yield Config(3 * 80_000, 3, mode), tuple(fill_one_segment())
     yield Config(SEGMENTS * 1_000, SEGMENTS, Mode.COPY, BRANCH_VARIANTS), tuple(turn_around())
     yield from generate_random_runs()
-    yield from generate_runs_from_large_states()

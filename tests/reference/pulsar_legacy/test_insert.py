@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_legacy.runs import A, B, at, build_inserts, play
+from entrycache_evidence.pulsar_legacy.stress import A, B, at, build_inserts, play
 from entrycache_reference.pulsar_legacy.config import Eviction
 from entrycache_reference.pulsar_legacy.ops import Advance, Insert, Inserted, Removed, RemoveRange, RunScheduled
 from entrycache_reference.pulsar_legacy.state import Entry

@@ -1,6 +1,6 @@
 import pytest
 
-from entrycache_evidence.pulsar_legacy.runs import REFUSED, A, B, at, build_inserts, play
+from entrycache_evidence.pulsar_legacy.stress import REFUSED, A, B, at, build_inserts, play
 from entrycache_reference.pulsar_legacy.config import SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.ops import (
     Advance,

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from entrycache_evidence.pulsar_legacy.runs import REFUSED, A, B, at, build_inserts, play
+from entrycache_evidence.pulsar_legacy.stress import REFUSED, A, B, at, build_inserts, play
 from entrycache_reference.pulsar_legacy.ops import Advance, Clear, Evict, EvictCache, Expire, Insert, Removed
 from entrycache_reference.vocabulary import CacheName
 
