@@ -428,6 +428,7 @@ SPACES: Final = ("s", "s", "t")
 
 def mix_operations(source: random.Random) -> Iterator[ops.Op]:
     """Mix operations of all levels on two namespaces of that many stores, so that each meets what others left."""
+    yield from (view_ops.StoreOpen(ns, source.random() < 0.7) for ns in "st" if source.random() < 0.4)
     for _ in range(MIXED_STEPS):
         ns, view = source.choice(SPACES), source.choice("vw")
         steps = tuple(_mixed_step(source) for _ in range(source.randint(1, 3)))
@@ -438,7 +439,7 @@ def mix_operations(source: random.Random) -> Iterator[ops.Op]:
             ops.Listen(ns, steps, source.choice((0, 0, 1, 2))),
             ops.OnForward(ns, source.choice("abc"), steps),
             ops.Resize(source.choice((PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))),
-            view_ops.ViewOpen(view, ns, backward=source.random() < 0.5),
+            _mixed_view(source, view, ns),
             view_ops.ViewNext(view),
             view_ops.ViewNext(view),
             source.choice((view_ops.ViewClose(view), ops.Metrics(ns))),
@@ -446,6 +447,28 @@ def mix_operations(source: random.Random) -> Iterator[ops.Op]:
         yield source.choice(choices)
     yield from (event for ns in "st" for event in (ops.Metrics(ns), ops.StoreAll(ns), ops.StoreInner(ns)))
     yield from (ops.Usage(), ops.Metrics())
+
+
+def _mixed_view(source: random.Random, view: str, ns: str) -> view_ops.ViewOpen:
+    """Open a view of all keys, of a range, or of the keys with a prefix."""
+    first, last = source.choice((None, None, "a", "b")), source.choice((None, None, "b", "ab"))
+    prefix = source.choice(("a", "")) if source.random() < 0.2 else None
+    bounds = (None, None) if prefix is not None and source.random() < 0.7 else (first, last)
+    return view_ops.ViewOpen(view, ns, *bounds, prefix is None and source.random() < 0.5, prefix)
+
+
+def _mixed_query(source: random.Random, ns: str) -> ops.Op:
+    """Choose a query of a store."""
+    first, last = source.choice((None, "a", "b")), source.choice((None, "b", "c"))
+    queries: Sequence[ops.Op] = (
+        view_ops.StoreView(ns, first, last, source.random() < 0.5, "a" if source.random() < 0.2 else None),
+        view_ops.StoreView(ns, prefix=source.choice("ab")),
+        view_ops.StoreQueryRange(ns, first, last),
+        view_ops.StoreCount(ns),
+        ops.StoreInner(ns),
+        ops.Metrics(ns),
+    )
+    return source.choice(queries)
 
 
 def _mixed_step(source: random.Random) -> ops.Op:
@@ -467,6 +490,7 @@ def _mixed_step(source: random.Random) -> ops.Op:
         view_ops.StoreView(ns, backward=source.random() < 0.7),
         view_ops.StoreQuery(ns, key, source.random() < 0.5),
         source.choice((ops.All(ns), ops.ReverseAll(ns))),
+        _mixed_query(source, ns),
     )
     drains: Sequence[ops.Op] = (ops.Flush(ns), ops.StoreFlush(ns), ops.Evict(ns))
     ends: Sequence[ops.Op] = (
@@ -474,7 +498,7 @@ def _mixed_step(source: random.Random) -> ops.Op:
         ops.Clear(ns),
         view_ops.StoreClear(ns),
         view_ops.StoreClose(ns),
-        view_ops.StoreOpen(ns),
+        view_ops.StoreOpen(ns, source.random() < 0.6),
     )
     return source.choice(source.choices((writes, reads, drains, ends), (4, 2, 3, 1))[0])
 

@@ -13,7 +13,16 @@ from typing import Final
 from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, Token
+from entrycache_reference.vocabulary import (
+    ABSENT,
+    CacheName,
+    CursorName,
+    HoldName,
+    Position,
+    ReadName,
+    RequestName,
+    Token,
+)
 
 Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
@@ -410,6 +419,75 @@ def generate_ledger_runs() -> Iterator[Run]:
         )
 
 
+# --- Short random runs of permits, of pending reads and of grouped replays
+
+NARROW_RUNS: Final = 120
+"""The number of short runs of each kind."""
+MILLISECOND_NANOS: Final = 10**6
+
+
+def mix_permits(source: random.Random) -> Iterator[ops.Op]:
+    """Ask for few permits under a small limit, give them back, and let time pass over parts of milliseconds."""
+    for _ in range(STEPS):
+        name = RequestName(source.choice("abcdef"))
+        choices: Sequence[ops.Op] = (
+            ops.Acquire(name, source.choice((0, 1, 1, 2, 3, 5, 6, 9))),
+            ops.Acquire(name, source.choice((1, 2, 4, 5, 7))),
+            ops.GiveBack(name),
+            ops.Advance(source.choice((0, 1, 499_999, 500_000, MILLISECOND_NANOS - 1, MILLISECOND_NANOS))),
+            ops.LimiterState(),
+        )
+        yield source.choice(choices)
+
+
+def mix_pending_reads(source: random.Random) -> Iterator[ops.Op]:
+    """Read overlapping ranges of two ledgers under names out of order, and answer what was asked in any order."""
+    for number in range(STEPS):
+        first, ledger = source.randrange(8), source.choice((1, 1, 1, 2))
+        last = first + source.choice((-1, 0, 0, 1, 2, 3, 5))
+        end_ledger = ledger if source.random() < 0.95 else 3
+        answers = (*ops.StorageAnswerKind, ops.StorageAnswerKind.ALL, 1, 2, 3, source.choice((-1, 0, 5)))
+        choices: Sequence[ops.Op] = (
+            ops.Fetch(ReadName(source.choice("qwertyu")), at(first, ledger), at(max(last, 0), end_ledger)),
+            ops.StorageAnswer(source.randrange(number // 2 + 1), source.choice(answers)),
+        )
+        yield source.choice(choices)
+
+
+def mix_replays(source: random.Random) -> Iterator[ops.Op]:
+    """Replay positions with gaps between them, in ledgers of small and large entries, some of them cached."""
+    name, size = CursorName("c"), source.choice((0, 1, 20_000, 32_768, 65_536, 196_608, 300_000))
+    count = 24
+    for ledger in (1, 2):
+        yield from (ops.Append(A, at(entry, ledger), size) for entry in range(count))
+    yield ops.CursorOpen(A, name, at(0))
+    for _ in range(4):
+        yield from (ops.Evict(max(1, size) * source.choice((3, 20, 60))), ops.Ack(A, name, at(source.randrange(count))))
+        gap, start = source.choice((1, 2, 3, 6, 7, 8, 9)), source.randrange(4)
+        near = [at(entry, source.choice((1, 1, 2))) for entry in range(start, count, gap)]
+        some = [at(source.randrange(count), source.choice((1, 2))) for _ in range(source.randrange(1, 6))]
+        yield ops.ReplayRead(A, name, tuple(source.choice((near, some, near + some))), HoldName("h"))
+        yield from (ops.Observe(), ops.Release(HoldName("h")), ops.CursorState(A, name), ops.Metrics())
+
+
+def generate_narrow_runs() -> Iterator[Run]:
+    """Generate short random runs of permits, of pending reads and of replays, under every variant."""
+    for number in range(NARROW_RUNS):
+        source = random.Random(f"narrow {number}")
+        config = configuration.Config(
+            max_size_bytes=10**9,
+            max_reads_in_flight_bytes=source.choice((5, 5, 5, 1, 0)),
+            acquire_timeout_millis=source.choice((0, 1, 1, 2)),
+            acquire_queue=source.choice((1, 2, 3, 9)),
+            variants=choose_each_variant(configuration.Variants(), source),
+        )
+        grouped = replace(config, variants=replace(config.variants, replay=configuration.Replay.GROUPED))
+        yield config, tuple(mix_permits(source))
+        yield config, tuple(mix_pending_reads(source))
+        if number % 3 == 0:
+            yield grouped, tuple(mix_replays(source))
+
+
 def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs, requeues with other variants too, and short random runs."""
     config = configuration.Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
@@ -419,3 +497,4 @@ def generate_crowded_runs() -> Iterator[Run]:
         yield replace(config, variants=variants), tuple(requeue_many_times())
     yield from generate_random_runs()
     yield from generate_ledger_runs()
+    yield from generate_narrow_runs()
