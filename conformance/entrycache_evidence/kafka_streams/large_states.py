@@ -191,6 +191,24 @@ def begin_with_steps(config: configuration.Config, large: int) -> Iterator[State
     yield from (build_state(config, store, Store(downstream={"x": many})), ops.StoreFlush("s"), ops.Metrics("b"))
 
 
+def begin_with_calls(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Let one step make many calls, each with a step of its own."""
+    write: tuple[ops.Op, ...] = (ops.Put("b", "y", "1", True), ops.Flush("b"))
+    nodes = build_nodes({"x": "1"})
+    state = build_state(config, Space(nodes, ("x",), ("x",), Listener(write * (large // 4))), None)
+    heard = {**state.spaces, "b": Space(listener=Listener((ops.Get("a", "z"),)))}
+    yield from (state._replace(spaces=heard), ops.Flush("s"), ops.Metrics("b"), ops.Metrics())
+
+
+def begin_with_texts(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Write an entry with a long key, value and topic, and with many headers."""
+    long = "vé" * 2**20
+    headers = tuple((f"h{number}", "é") for number in range(large))
+    yield from (initial(config)._replace(max_size_bytes=GREAT), ops.Put("a", "x", long), ops.Usage("a"))
+    yield from (ops.Put("a", long[: 2**18], "1", True), ops.Put("a", "y", "1", True, long[: 2**18]), ops.Usage("a"))
+    yield from (ops.Put("a", "z", "1", True, "t", headers), ops.Usage("a"), ops.Listen("a"), ops.Flush("a"))
+
+
 def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
     """Play every operation on sizes, writes and counters that neither 32 bits nor a double hold."""
     context = Context(GREAT, GREAT + 1, GREAT + 2)
@@ -209,7 +227,7 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
     yield from (ops.Usage(), ops.Usage("s"), ops.Metrics(), ops.Metrics("s"), ops.Get("s", "x"), ops.All("s"))
     yield from (ops.ReverseAll("s"), ops.Range("s", "x", "y"), ops.ReverseRange("s", "x", "y"), ops.StoreAll("s"))
     yield from (ops.StoreRange("s", "a", "z"), view_ops.StoreView("s"), view_ops.StoreQueryRange("s"), ops.Metrics("s"))
-    yield from (view_ops.StoreCount("s"), view_ops.StoreQuery("s", "x"), ops.Share(GREAT, 2, True))
+    yield from (view_ops.StoreCount("s"), view_ops.StoreQuery("s", "x"), ops.Share(GREAT**2 + 3, 2, True))
     for event in (
         ops.Put("s", "x", "2", True, timestamp=GREAT, offset=GREAT, partition=GREAT),
         ops.Put("s", "z", "2"),
@@ -264,6 +282,8 @@ LARGE_STATES: Final = (
     begin_with_spaces,
     begin_with_stores,
     begin_with_steps,
+    begin_with_calls,
+    begin_with_texts,
     begin_with_great_numbers,
 )
 OF_RELEASES: Final = (

@@ -271,6 +271,19 @@ def begin_with_great_numbers(config: Config, large: int) -> Iterator[State | ops
     yield from (state._replace(scheduled_bytes=GREAT + 1), ops.RunScheduled(), ops.Usage())
 
 
+def begin_with_every_magnitude(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Order, take and drop positions whose ids have from one to sixteen digits, in each combination."""
+    magnitudes = (0, 7, 2**16 + 1, 2**31 + 1, 2**32 + 1, 10**10 - 1, 10**11, GREAT)
+    places = [at(entry, ledger) for entry in magnitudes for ledger in magnitudes[::-1]]
+    entries = {pos: Entry(100, number, number) for number, pos in enumerate(places)}
+    state = State(10**3, {A: Cache(entries, 100 * len(places))}, 100 * len(places))
+    yield from (state, ops.Observe(), ops.GetRange(A, min(places), max(places)), ops.Clear(A))
+    for number, pos in enumerate(places[::3], 1):
+        yield from (state, ops.GetRange(A, pos, max(places)), ops.InvalidateBefore(A, pos), ops.Observe())
+        yield from (state, ops.RemoveRange(A, min(places), pos, False), ops.InvalidateLedger(A, pos.ledger))
+        yield from (state, ops.EvictCache(A, 250 * number), ops.Observe(), state, ops.Expire(A, 10**3 - number))
+
+
 def generate_runs_from_large_states(large: int) -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
     """Generate the runs that begin in a large state, with as many items of each collection."""
     config = Config(10**12)
@@ -278,6 +291,7 @@ def generate_runs_from_large_states(large: int) -> Iterator[tuple[Config, tuple[
         yield config, tuple(begin(config, large))
     great = Config(12 * GREAT, ttl_nanos=GREAT)
     yield great, tuple(begin_with_great_numbers(great, large))
+    yield great, tuple(begin_with_every_magnitude(great, large))
 
 
 def generate_crowded_runs() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:

@@ -36,6 +36,8 @@ Run = tuple[configuration.Config, tuple[State | ops.Op, ...]]
 
 GREAT: Final = 2**53 + 2**31 + 7
 """A number that neither an integer of 32 bits nor a double holds."""
+MAGNITUDES: Final = (0, 7, 2**16 + 1, 2**31 + 1, 2**32 + 1, 10**10 - 1, 10**11, GREAT)
+"""Ids that no packing into 32 bits or ten digits keeps apart and in order."""
 A: Final = CacheName("a")
 C: Final = CursorName("c")
 D: Final = CursorName("d")
@@ -169,7 +171,11 @@ def begin_with_acks(config: configuration.Config, large: int) -> Iterator[State 
     yield from (gaps, ops.Ack(A, C, at(2 * large)), ops.MarkDelete(A, C, at(0)), ops.CursorState(A, C))
     unread = build_managed(config, {1: (100,) * large})
     unread = unread._replace(caches={A: Cache({}, 0)})  # fills without an active cursor are not cached
-    yield from (unread, ops.CursorRead(A, D, large + 9), ops.CheckBacklogs(A), ops.Append(A, at(large), 7))
+    yield from (unread, ops.CursorRead(A, D, large + 9, ALL), ops.CheckBacklogs(A), ops.Append(A, at(large), 7))
+    yield from (ops.ReplayAdd(ALL, at(large - 1), ops.Dispatcher.SHARED), ops.Release(ALL))
+    late = ManagedCursor(True, at(large - 9), at(large - 10), frozenset({at(large - 5)}))
+    behind = unread.managed[A]._replace(cursors={C: late})
+    yield from (unread._replace(managed={A: behind}), ops.Ack(A, C, at(large - 3)), ops.Ack(A, C, at(large - 9)))
     yield from (unread, ops.MarkDelete(A, D, at(large - 2)), ops.CursorState(A, D), ops.CursorClose(A, C))
 
 
@@ -315,10 +321,33 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
         ops.Insert(A, Position(GREAT, GREAT + 9), GREAT, GREAT, GREAT),
     ):
         yield from (state, drop, ops.Metrics())
+    below = {pos: entry._replace(expected_reads=-GREAT) for pos, entry in caches[A].entries.items()}
+    yield state._replace(caches={**caches, A: caches[A]._replace(entries=below)})
+    yield from (ops.MarkRead(A, far), ops.ExpectRead(A, next_one), ops.Release(ALL), ops.Observe())
     done = {pos: entry._replace(requeues=GREAT + 1) for pos, entry in caches[A].entries.items()}
     yield from (state._replace(caches={**caches, A: caches[A]._replace(entries=done)}), ops.Evict(GREAT + 1))
     tight = state._replace(is_scheduled=True, settings=settings._replace(max_size_bytes=GREAT))
     yield from (tight, ops.RunScheduled(), ops.Metrics(), tight, ops.Cycle(), ops.Metrics())
+
+
+def begin_with_every_magnitude(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Order, take and drop positions whose ids have from one to sixteen digits, in each combination."""
+    places = [at(entry, ledger) for entry in MAGNITUDES for ledger in MAGNITUDES[::-1]]
+    entries = {pos: build_entry(number) for number, pos in enumerate(places)}
+    cursors = {CursorName(f"c{number}"): pos for number, pos in enumerate(places)}
+    state = initial(config)._replace(
+        now_nanos=10**3,
+        caches={A: Cache(entries, 100 * len(places), cursors)},
+        queue=tuple(Slot(A, pos) for pos in places),
+        size_bytes=100 * len(places),
+    )
+    yield from (state, ops.Observe(), ops.Slowest(A), ops.GetRange(A, min(places), max(places)), ops.Usage(A))
+    if config.evict_by_expected_reads:
+        yield from (ops.CursorRank(A, name) for name in cursors)
+    yield from (ops.CursorRemove(A, CursorName(f"c{MAGNITUDES[0]}")), ops.Slowest(A), state, ops.Clear(A))
+    for pos in places[::3]:
+        yield from (state, ops.GetRange(A, pos, max(places)), ops.InvalidateBefore(A, pos), ops.Observe())
+        yield from (state, ops.RemoveRange(A, min(places), pos, False), ops.InvalidateLedger(A, pos.ledger))
 
 
 def begin_with_great_permits(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
@@ -331,6 +360,7 @@ def begin_with_great_permits(config: configuration.Config, large: int) -> Iterat
         ops.Acquire(RequestName("d"), GREAT),
         ops.GiveBack(names[0]),
         ops.Advance(config.acquire_timeout_millis * 10**6 - 2 * 10**6),
+        ops.Advance(2**33 * 10**6),
         ops.Advance(config.acquire_timeout_millis * 10**6),
     ):
         yield from (state, event, ops.LimiterState(), ops.GiveBack(names[0]), ops.LimiterState())
@@ -388,6 +418,7 @@ LARGE_STATES: Final = (
     begin_with_asks,
     begin_with_readers,
     begin_with_great_numbers,
+    begin_with_every_magnitude,
     begin_with_great_permits,
     begin_with_great_ledgers,
     begin_with_great_asks,
@@ -409,17 +440,20 @@ def generate_runs_from_large_states(large: int) -> Iterator[Run]:
         used = great if "great" in begin.__name__ else config
         yield used, tuple(begin(used, large))
     yield replace(config, max_size_bytes=0), tuple(begin_without_room(config, large))
-    for is_marked in (False, True):
-        flags = replace(
-            config,
-            evict_by_expected_reads=False,
-            evict_by_mark_deleted=is_marked,
-            min_backlog_cursors=1 if is_marked else min(600, large // 3),
-            min_backlog_entries=0 if is_marked else large - 10,
-            max_backlog_between=large,
-        )
-        for begin in OF_HEAP[is_marked:]:
-            yield flags, tuple(begin(flags, large))
+    flags = replace(
+        config,
+        evict_by_expected_reads=False,
+        min_backlog_cursors=1,
+        min_backlog_entries=large - 10,
+        max_backlog_between=large,
+    )
+    crowd = replace(flags, min_backlog_cursors=min(600, large // 3), min_backlog_entries=0)
+    for begin in OF_HEAP:
+        used = crowd if begin is begin_with_consumers else flags
+        yield used, tuple(begin(used, large))
+    for begin in (begin_with_ledgers, begin_with_consumers):
+        used = replace(crowd, evict_by_mark_deleted=True)
+        yield used, tuple(begin(used, large))
     grouped = configuration.Variants(
         replay=configuration.Replay.GROUPED,
         limiter_order=list(configuration.LimiterOrder)[-1],

@@ -244,6 +244,19 @@ def begin_with_great_numbers(config: Config, large: int) -> Iterator[State | ops
             yield from (ops.Insert(B, Position(GREAT, GREAT + 6), size, GREAT), *QUERIES)
 
 
+def begin_with_every_magnitude(config: Config, large: int) -> Iterator[State | ops.Op]:
+    """Look up positions whose ids have from one to sixteen digits, in each combination, over two segments."""
+    magnitudes = (0, 7, 2**16 + 1, 2**31 + 1, 2**32 + 1, 10**10 - 1, 10**11, GREAT)
+    places = [at(entry + more, ledger) for entry in magnitudes for ledger in magnitudes for more in (0, 1)]
+    entries = [Entry(Place(A, pos), 60, 64 * number, number) for number, pos in enumerate(places)]
+    half = len(entries) // 2
+    segments = {0: Segment(tuple(entries[half:]), 64 * half), 1: Segment(tuple(entries[:half]), 64 * half)}
+    yield State({**segments, 2: Segment()}, 1, segment_bytes(config, 3))
+    yield from (ops.Get(A, pos) for pos in places[::5])
+    yield from (ops.GetRange(A, pos, pos._replace(entry=pos.entry + 1)) for pos in places[::3])
+    yield from (ops.GetRange(A, at(0, 0), at(7, 7)), *QUERIES)
+
+
 def generate_runs_from_large_states(large: int) -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
     """Generate the runs that begin in a large state, with as many items of each collection."""
     for number, begin in ((large, begin_with_segments), (3, begin_with_entries)):
@@ -252,7 +265,8 @@ def generate_runs_from_large_states(large: int) -> Iterator[tuple[Config, tuple[
             yield used, tuple(begin(used, large))
     for mode in Mode:
         great = Config(15 * GREAT, 3, mode)
-        yield great, tuple(begin_with_great_numbers(great, large))
+        for begin in (begin_with_great_numbers, begin_with_every_magnitude):
+            yield great, tuple(begin(great, large))
 
 
 def generate_crowded_runs() -> Iterator[tuple[Config, tuple[State | ops.Op, ...]]]:
