@@ -1,26 +1,29 @@
 """Lemmas about reads and their permits.
 
 The loops of `lookups`, `fill` and `deliver`, on any number of positions, are folds. The laws of permits hold on any
-numbers, and no wake-up is lost.
+numbers, and no wake-up is lost. The loops that serve those who wait, and that fail those who wait too long, end only at
+a head that has to go on waiting.
 
 A stand-in replaces the operation of a turn; it answers anything and records its turns. So each turn stands for any
 turn, with any position and any state that the turn before left; after the first one, the loop may have made any number
 of them. `steps` proves what the operation itself does.
 """
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import Any, Final, NamedTuple
 
 import z3
 
 from entrycache_evidence.induction import lemma, symbolic
-from entrycache_evidence.induction.turns import Unknown, any_tuple, counting_replaced
+from entrycache_evidence.induction.turns import Unknown, any_tuple, counting_replaced, forget_counts
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes
 from entrycache_faults.model import Model
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import change, ops, outcomes, storage_reads
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, LimiterTimeout, Variants
 from entrycache_reference.pulsar_pip430.laws.law import Law, always
 from entrycache_reference.pulsar_pip430.laws.storage_reads import PERMIT_LAWS
 from entrycache_reference.pulsar_pip430.state import (
@@ -269,6 +272,111 @@ NO_LOST_WAKE_UP: Final = Law(
 )
 
 
+# The loops over the requests that wait: each ends only where nobody waits, or where the head has to go on waiting.
+
+
+class _Waiting(tuple[WaitingRequest, ...]):
+    """The requests that wait, of which two are known; before the second one there may have been any number of turns."""
+
+    def __init__(self, requests: Iterable[WaitingRequest] = ()) -> None:
+        """Take the requests. A class with an `__init__` of its own is data to a `Model`, which walks other tuples."""
+
+    def __getitem__(self, at: Any) -> Any:
+        if at == slice(1, None):
+            forget_counts(sys._getframe(1), _OF_WAITING)
+            return _Waiting(tuple(self)[1:])
+        if at != 0:
+            raise Unknown("a loop looks at another request than the head")
+        return super().__getitem__(0)
+
+
+_OF_WAITING: Final = frozenset({"state", "config", "grants", "limiter", "head", "permits", "waiting", "after"})
+"""The variables of both loops; none of them counts turns."""
+
+
+class WaitingLoop(NamedTuple):
+    """The function of a loop over those who wait, its claim, a run of it, and the question whether its end is right."""
+
+    function: str
+    rule: rules.Rule
+    claim: str
+    run: Callable[[Model, State], Step]
+    is_over: Callable[[Step], bool]
+
+
+def _is_served(done: Step) -> bool:
+    return leaves_nobody_who_fits(LIMITED, done.state, ops.LimiterState(), done)
+
+
+def _is_timed_out(done: Step) -> bool:
+    waiting, now = done.state.limiter.waiting, done.state.now_nanos
+    if not waiting:
+        return True
+    timeout, millis = LIMITED.acquire_timeout_millis, now // 10**6 - waiting[0].since_nanos // 10**6
+    return not (bool(timeout > 0) and bool(timeout <= millis))
+
+
+_LEAVING: Final = replace(LIMITED, variants=Variants(limiter_timeout=LimiterTimeout.LEAVES))
+
+WAITING_LOOPS: Final = (
+    WaitingLoop(
+        "storage_reads.serve",
+        rules.Rule.LIMIT_5,
+        "serving those who wait ends with nobody who waits, or with a head that does not fit",
+        lambda model, state: model["storage_reads.serve"](state, LIMITED),
+        _is_served,
+    ),
+    WaitingLoop(
+        "storage_reads.time_out",
+        rules.Rule.LIMIT_6,
+        "failing those who have waited too long ends with nobody who waits, or with a head that has not",
+        lambda model, state: model["storage_reads.time_out"](state, _LEAVING),
+        _is_timed_out,
+    ),
+)
+
+
+def _waiting_obligations(loop: WaitingLoop) -> Callable[[Any, Model], Iterator[lemma.Obligation]]:
+    def obligations(table: Any, model: Model) -> Iterator[lemma.Obligation]:
+        state = limited_state(0, len(QUEUED))
+        term_model = lemma.build_term_model(model, counting_replaced("storage_reads"))
+
+        def run() -> bool:
+            requests = _Waiting(state.limiter.waiting)
+            try:
+                done = loop.run(term_model, state._replace(limiter=state.limiter._replace(waiting=requests)))
+            except Unknown:
+                return False
+            assert isinstance(done.outcome, outcomes.Decided)
+            decided = [name for name, _ in done.outcome.granted or ()]
+            return decided == list(QUEUED[: len(decided)]) and loop.is_over(done)
+
+        limiter = state.limiter
+        given = z3.And(
+            *(symbolic.raw(request.permits) >= 1 for request in limiter.waiting),
+            symbolic.raw(limiter.free) >= 0,
+            symbolic.raw(LIMITED.max_reads_in_flight_bytes) > 0,
+        )
+        ways = symbolic.paths(run, given)
+        said = [z3.Implies(condition, z3.BoolVal(holds)) for condition, holds in ways]
+        yield lemma.Obligation(loop.function, given, z3.And(said))
+
+    return obligations
+
+
+def _serve_one(state: State, config: Config, grants: Any = ()) -> Step:
+    """Serve the head alone."""
+    limiter = state.limiter
+    one = state._replace(limiter=limiter._replace(waiting=tuple(limiter.waiting)[:1]))
+    done = storage_reads.serve(one, config, grants)
+    left = (*done.state.limiter.waiting, *tuple(limiter.waiting)[1:])
+    return done._replace(state=state._replace(limiter=done.state.limiter._replace(waiting=left)))
+
+
+def _time_nobody_out(state: State, config: Config) -> Step:
+    return Step(state, outcomes.Decided(), ())
+
+
 LEMMAS: Final = (
     lemma.Lemma(
         rules.Rule.READ_7,
@@ -294,5 +402,20 @@ LEMMAS: Final = (
         loop=DELIVER.function,
     ),
     *(PERMIT_CASES.lemma(law) for law in (*PERMIT_LAWS, NO_LOST_WAKE_UP)),
+    *(
+        lemma.Lemma(
+            loop.rule,
+            f"{loop.claim}: any number of them, any permits, moments and limits; in order, from the head",
+            _waiting_obligations(loop),
+            _fault(note, loop.function, replacement),
+            loop=loop.function,
+        )
+        for loop, note, replacement in zip(
+            WAITING_LOOPS,
+            ("Only the head of those who wait is served.", "No request ever times out."),
+            (_serve_one, _time_nobody_out),
+            strict=True,
+        )
+    ),
 )
 """The lemmas about reads and permits."""
