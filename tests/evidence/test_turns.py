@@ -31,20 +31,20 @@ def statements(text: str) -> list[ast.stmt]:
 
 def count_turns(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     """Count the turns in a variable, and end the loop after so many."""
-    loop.body[:0] = statements(f"if turns >= {bound}:\n    break\nturns += 1")
-    return [*statements("turns = 0"), loop]
+    loop.body[:0] = statements(f"if made_so_far >= {bound}:\n    break\nmade_so_far += 1")
+    return [*statements("made_so_far = 0"), loop]
 
 
 def count_in_a_fraction(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     """Count the turns in a variable that is no integer."""
-    loop.body[:0] = statements(f"if turns >= {bound}:\n    break\nturns += 1.0")
-    return [*statements("turns = 0.0"), loop]
+    loop.body[:0] = statements(f"if made_so_far >= {bound}:\n    break\nmade_so_far += 1.0")
+    return [*statements("made_so_far = 0.0"), loop]
 
 
 def end_by_a_flag(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     """Set a flag after so many turns; the flag ends the loop."""
-    loop.body[:0] = statements(f"if no_more:\n    break\nturns += 1\nno_more = turns == {bound}")
-    return [*statements("turns = 0\nno_more = False"), loop]
+    loop.body[:0] = statements(f"if no_more:\n    break\nmade_so_far += 1\nno_more = made_so_far == {bound}")
+    return [*statements("made_so_far = 0\nno_more = False"), loop]
 
 
 def gather_turns(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
@@ -56,16 +56,16 @@ def gather_turns(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
 def skip_later_turns(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     """Do nothing more in a `for` after so many turns."""
     assert isinstance(loop, ast.For)
-    loop.body[:0] = statements(f"turns += 1\nif turns > {bound}:\n    continue")
-    return [*statements("turns = 0"), loop]
+    loop.body[:0] = statements(f"made_so_far += 1\nif made_so_far > {bound}:\n    continue")
+    return [*statements("made_so_far = 0"), loop]
 
 
 def count_in_the_condition(loop: ast.While | ast.For, bound: int) -> list[ast.stmt]:
     """Count the turns of a `while` in its condition."""
     assert isinstance(loop, ast.While)
-    loop.test = ast.BoolOp(ast.And(), [ast.parse(f"turns < {bound}", mode="eval").body, loop.test])
-    loop.body[:0] = statements("turns += 1")
-    return [*statements("turns = 0"), loop]
+    loop.test = ast.BoolOp(ast.And(), [ast.parse(f"made_so_far < {bound}", mode="eval").body, loop.test])
+    loop.body[:0] = statements("made_so_far += 1")
+    return [*statements("made_so_far = 0"), loop]
 
 
 def walk_a_part(part: str) -> Change:

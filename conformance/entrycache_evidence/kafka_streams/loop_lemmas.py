@@ -22,7 +22,8 @@ from entrycache_evidence.induction.turns import Unknown, any_tuple, counting_rep
 from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import flush, ops, outcomes
-from entrycache_reference.kafka_streams.config import Config
+from entrycache_reference.kafka_streams.change import NamespaceHandle
+from entrycache_reference.kafka_streams.config import Config, Total, Variants
 from entrycache_reference.kafka_streams.state import (
     Change,
     Listener,
@@ -217,6 +218,66 @@ def _within(end: Change) -> Any:
     return z3.Or(z3.BoolVal(end.error is not None), _total(end.state) <= raw(end.state.max_size_bytes))
 
 
+class _AnyTurns:
+    """The turns of `shrink_running`: it is the turn of "a", after any number of turns; the next turn is not run."""
+
+    def __init__(self, state: State) -> None:
+        self.has_turned = False
+
+    def next(self, state: State) -> NamespaceHandle:
+        """Return the namespace that pays now, and forget what the loop counted before."""
+        if self.has_turned:
+            raise _Enough
+        self.has_turned = True
+        forget_counts(sys._getframe(1), _OF_TURNS)
+        return NamespaceHandle("a", 0)
+
+
+_OF_TURNS: Final = frozenset({"state", "config", "env", "after", "turns", "handle", "change"})
+"""The variables of `shrink_running`; none of them counts turns."""
+
+
+def _turns_end(table: Any, model: Model) -> Iterator[Obligation]:
+    """Prove that `shrink_running` ends within the limit, failing, or where no turn can take anything."""
+    config = Config(1000, variants=Variants(total=Total.RUNNING))
+    term_model = build_term_model(model, {**counting_replaced("flush"), "flush.Turns": _AnyTurns})
+    running: Any = Term(z3.Int("running"))
+    for held in size_lemmas.ALL_CONTENTS:
+        for name, (first, second) in {**SPACES, "nothing": (True, True)}.items():
+            state = size_lemmas.build_cache(held)
+            emptied = {ns: Space() for ns, is_empty in zip("ab", (first, second), strict=True) if is_empty}
+            state = state._replace(spaces={**state.spaces, **emptied}, running=running)
+            said = [z3.Implies(condition, right) for condition, right in _ends_of_turns(term_model, state, config)]
+            yield Obligation(f"{name}, {held}", size_lemmas.SIZES, z3.And(said))
+
+
+def _ends_of_turns(term_model: Any, state: State, config: Config) -> Iterator[tuple[Any, Any]]:
+    """Yield each path of the loop, with the question whether it ends rightly; a loop that goes on does."""
+
+    def work() -> Any:
+        env = term_model["step.build_environment"]()
+        try:
+            return term_model["flush.shrink_running"](state, config, env)
+        except _Enough:
+            return None
+        except Unknown:
+            return Unknown
+
+    for condition, end in paths(work, size_lemmas.SIZES):
+        if end is None or end is Unknown:
+            yield condition, z3.BoolVal(end is None)
+            continue
+        after, answer = end
+        is_stuck = bool(after.in_progress.no_answer_reason) and not any(one.recent for one in after.spaces.values())
+        is_over = z3.BoolVal(is_stuck or getattr(answer, "error", None) is not None)
+        yield condition, z3.Or(is_over, raw(after.running) <= raw(after.max_size_bytes))
+
+
+def _shrink_once(state: State, config: Config, env: flush.Environment) -> tuple[State, outcomes.Answer]:
+    """Evict one entry of the first namespace."""
+    return flush.evict_eldest(state, min(state.spaces), config, env).state, outcomes.Done()
+
+
 def _evict_nothing(state: State, ns: str, config: Config, env: flush.Environment) -> Change:
     return Change(state)
 
@@ -228,6 +289,11 @@ FOREVER: Final = LemmaFault(
 LOOP: Final = "the loop of maybe_evict, any number of turns: the eldest, the rest of its namespace as one, another one"
 EVICTIONS: Final = "entries.maybe_evict"
 ROUNDS: Final = "namespaces.resize"
+
+SHRINK_ONCE: Final = LemmaFault(
+    "A lower limit of a running total evicts one entry.",
+    Model(size_lemmas.lemma_fault(Rule.K_EVICT_4).model.package, {"flush.shrink_running": _shrink_once}),
+)
 
 LOOP_LEMMAS: Final = (
     Lemma(
@@ -265,6 +331,14 @@ LOOP_LEMMAS: Final = (
         _rounds,
         FOREVER,
         loop=ROUNDS,
+    ),
+    Lemma(
+        Rule.K_RESIZE_2,
+        "the loop of resize over a running total, any number of turns, each of a namespace of an entry and the rest as "
+        "one or empty, ends within the limit, failing, or where nothing is left; a listener that performs nothing",
+        _turns_end,
+        SHRINK_ONCE,
+        loop="flush.shrink_running",
     ),
 )
 """The lemmas about the loops, over any number of entries."""
