@@ -19,8 +19,8 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_evidence.core import checkout, results, scheduler
 from entrycache_evidence.core.numbers import check_numbers
 from entrycache_evidence.core.stress import (
-    LARGE,
-    LARGE_IN_CI,
+    ITEM_COUNT,
+    ITEM_COUNT_IN_CI,
     PLAIN_CASES,
     SCALED_CASES_IN_CI,
     find_broken_law,
@@ -117,7 +117,7 @@ def _parts(
     profile: str, absent: Sequence[str], systems: Collection[str] = SYSTEM_EVIDENCE.keys()
 ) -> Iterator[tuple[str, scheduler.Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
-    scaled, large = (SCALED_CASES_IN_CI, LARGE_IN_CI) if profile == PROFILES[0] else (SCALED, LARGE)
+    scaled, large = (SCALED_CASES_IN_CI, ITEM_COUNT_IN_CI) if profile == PROFILES[0] else (SCALED, ITEM_COUNT)
     about = {name: entry for name, entry in SYSTEM_EVIDENCE.items() if name in systems}
     for name, entry in about.items():
         if entry.contracts is not None and "crosshair" not in absent:
@@ -173,7 +173,7 @@ def _generate_plain_cases(system: AnySystem) -> Iterator[tuple[Any, Iterable[Any
     return ((generated.case.config, generated.case.steps) for _, generated in generate_cases(system, PLAIN_CASES, None))
 
 
-def _generate_runs_from_large_states(system: AnySystem, large: int = LARGE) -> Iterable[tuple[Any, Iterable[Any]]]:
+def _generate_runs_from_large_states(system: AnySystem, large: int = ITEM_COUNT) -> Iterable[tuple[Any, Iterable[Any]]]:
     return SYSTEM_EVIDENCE[system.name].large_states(large)
 
 

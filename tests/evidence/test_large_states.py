@@ -11,13 +11,13 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.stress import LARGE, find_broken_law
+from entrycache_evidence.core.stress import ITEM_COUNT, find_broken_law
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_pip430.outcomes import Served
 
 SEVERAL = 110
-"""The number of items in the states of these tests; the runs of `prove` hold `LARGE`."""
+"""The number of items in the states of these tests; the runs of `prove` hold `ITEM_COUNT`."""
 GREAT_FROM = 2**53
 
 FEW: Mapping[str, str] = {
@@ -49,44 +49,44 @@ def is_collection(hint: Any) -> bool:
     return origin in {frozenset, dict} or origin is Mapping or (origin is tuple and get_args(hint)[-1] is Ellipsis)
 
 
-def fields_of(of: type[Any], seen: set[Any]) -> Iterator[tuple[str, str]]:
+def fields_of(of: type[Any], visited: set[Any]) -> Iterator[tuple[str, str]]:
     """Yield the collections and the integers of a record and of all records in it, each with its place."""
-    if of in seen or of.__name__ in FEW or not hasattr(of, "_fields"):
+    if of in visited or of.__name__ in FEW or not hasattr(of, "_fields"):
         return
-    seen.add(of)
+    visited.add(of)
     for name, hint in get_type_hints(of).items():
-        yield from places_of(f"{of.__name__}.{name}", hint, seen)
+        yield from places_of(f"{of.__name__}.{name}", hint, visited)
 
 
-def places_of(place: str, hint: Any, seen: set[Any]) -> Iterator[tuple[str, str]]:
+def places_of(place: str, hint: Any, visited: set[Any]) -> Iterator[tuple[str, str]]:
     for part in parts_of_type(hint):
         if is_collection(part):
             yield "collection", place
             inner = [one for one in get_args(part) if one is not Ellipsis]
             names = (f"{place} key", f"{place} value")[-len(inner) :]
             for inside, one in zip(names, inner, strict=True):
-                yield from places_of(inside, one, seen)
+                yield from places_of(inside, one, visited)
         elif part is int:
             yield "integer", place
         elif isinstance(part, type) and part.__module__.endswith((".state", ".vocabulary", ".config", ".outcomes")):
-            yield from fields_of(part, seen)
+            yield from fields_of(part, visited)
 
 
-def measure(value: Any, place: str, most: dict[str, int], seen: set[int]) -> None:
+def measure(value: Any, place: str, most: dict[str, int], visited: set[int]) -> None:
     """Note the length of every collection and the value of every integer, by its place."""
     if type(value) is int:
         most[place] = max(most.get(place, 0), value)
-    elif id(value) not in seen and isinstance(value, tuple | frozenset | dict):
-        seen.add(id(value))
+    elif id(value) not in visited and isinstance(value, tuple | frozenset | dict):
+        visited.add(id(value))
         if hasattr(value, "_fields"):
             for name, one in zip(value._fields, value, strict=True):
-                measure(one, f"{type(value).__name__}.{name}", most, seen)
+                measure(one, f"{type(value).__name__}.{name}", most, visited)
             return
         most[place] = max(most.get(place, 0), len(value))
         items = value.items() if isinstance(value, dict) else [(None, one) for one in value]
         for key, one in items:
-            measure(key, f"{place} key", most, seen)
-            measure(one, f"{place} value", most, seen)
+            measure(key, f"{place} key", most, visited)
+            measure(one, f"{place} value", most, visited)
 
 
 @cache
@@ -137,7 +137,7 @@ def test_every_operation_is_played_in_a_large_state_and_on_great_numbers(name: s
 
 
 def test_the_states_of_prove_hold_more_than_5000_items() -> None:
-    assert LARGE > 5_000
+    assert ITEM_COUNT > 5_000
 
 
 def test_a_bound_that_only_a_large_state_reaches_is_reported() -> None:

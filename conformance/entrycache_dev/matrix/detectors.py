@@ -107,7 +107,7 @@ def count_large_states(system: AnySystem) -> int:
 
 def large_states(system: AnySystem, number: int) -> str:
     """Check one of the runs of `prove` that begin in a large state."""
-    runs = islice(SYSTEM_EVIDENCE[system.name].large_states(stress.LARGE), number, number + 1)
+    runs = islice(SYSTEM_EVIDENCE[system.name].large_states(stress.ITEM_COUNT), number, number + 1)
     return stress.find_broken_law(system, runs).partition(" at ")[0]
 
 

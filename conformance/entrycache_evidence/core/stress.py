@@ -317,9 +317,9 @@ def _declare_all(system: AnySystem, variants: Any) -> Declaration:
 
 # --- The check of runs
 
-LARGE: Final = 5_100
+ITEM_COUNT: Final = 5_100
 """The number of items of each collection in the large states that runs begin in."""
-LARGE_IN_CI: Final = 2_050
+ITEM_COUNT_IN_CI: Final = 2_050
 """The same number in a pull request, where there is less time."""
 
 TYPE_CHECK_INTERVAL: Final = 16

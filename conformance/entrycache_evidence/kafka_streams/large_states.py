@@ -196,8 +196,8 @@ def begin_with_calls(config: configuration.Config, large: int) -> Iterator[State
     write: tuple[ops.Op, ...] = (ops.Put("b", "y", "1", True), ops.Flush("b"))
     nodes = build_nodes({"x": "1"})
     state = build_state(config, Space(nodes, ("x",), ("x",), Listener(write * (large // 4))), None)
-    heard = {**state.spaces, "b": Space(listener=Listener((ops.Get("a", "z"),)))}
-    yield from (state._replace(spaces=heard), ops.Flush("s"), ops.Metrics("b"), ops.Metrics())
+    listening = {**state.spaces, "b": Space(listener=Listener((ops.Get("a", "z"),)))}
+    yield from (state._replace(spaces=listening), ops.Flush("s"), ops.Metrics("b"), ops.Metrics())
 
 
 def begin_with_texts(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
@@ -216,12 +216,20 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
     nodes = {
         key: Node("1" if key != "y" else None, key != "z", size, context, GREAT + size) for key, size in sizes.items()
     }
-    space = Space(nodes, tuple("zyx"), tuple("xy"), Listener(of_store=True), *range(GREAT, GREAT + 4))
+    space = Space(nodes, tuple("zyx"), tuple("xy"), Listener(of_store=True), GREAT, GREAT + 1, GREAT + 2, GREAT + 3)
     store = Store({"x": "0", "y": "0", "v": "0"}, {}, {"x": 2 * GREAT - 1, "y": 2 * GREAT + 2})
-    heard = space._replace(listener=Listener((ops.Usage(),), GREAT))
+    listening = space._replace(listener=Listener((ops.Usage(),), GREAT))
     total = sum(sizes.values())
-    state = State(
-        4 * GREAT, {"s": space, "t": heard}, {"s": store}, *range(GREAT, GREAT + 4), 3 * GREAT, 2 * total, {}, False
+    state = initial(config)._replace(
+        max_size_bytes=4 * GREAT,
+        spaces={"s": space, "t": listening},
+        stores={"s": store},
+        puts=GREAT,
+        gets=GREAT + 1,
+        evicts=GREAT + 2,
+        flushes=GREAT + 3,
+        writes=3 * GREAT,
+        running=2 * total,
     )
     yield state
     yield from (ops.Usage(), ops.Usage("s"), ops.Metrics(), ops.Metrics("s"), ops.Get("s", "x"), ops.All("s"))

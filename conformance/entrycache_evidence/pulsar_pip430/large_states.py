@@ -278,7 +278,8 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
     """Play every operation of the cache on entries whose numbers neither 32 bits nor a double hold."""
     b, far = CacheName("b"), Position(GREAT, GREAT)
     sizes = {A: (GREAT, GREAT + 1), b: (GREAT + 2,)}
-    caches, slots = {}, []
+    caches: dict[CacheName, Cache] = {}
+    slots: list[Slot] = []
     for name, own in sizes.items():
         entries = {}
         for number, size in enumerate(own):
@@ -305,10 +306,15 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
     yield from (ops.CursorAdd(A, CursorName("e"), far), ops.CursorMove(A, C, next_one), ops.Slowest(A), ops.Cursors(A))
     if config.evict_by_expected_reads:
         yield from (ops.CursorRank(A, C), ops.CursorRank(A, D))
-    yield from (*(ops.CursorRemove(A, name) for name in (C, D, CursorName("e"))), ops.ShouldCache(A))
-    yield from (ops.Advance(config.effective_grace_millis * 10**6 - 2**20), ops.ShouldCache(A), ops.Advance(2**21))
+    yield from (ops.CursorRemove(A, name) for name in (C, D, CursorName("e")))
+    yield from (
+        ops.ShouldCache(A),
+        ops.Advance(config.effective_grace_millis * 10**6 - 2**20),
+        ops.ShouldCache(A),
+        ops.Advance(2**21),
+    )
     yield from (ops.ShouldCache(A), ops.Configure(ttl_nanos=GREAT + 2**22), ops.Configure(max_size_bytes=9 * GREAT + 1))
-    for drop in (
+    drops: tuple[ops.Op, ...] = (
         ops.RemoveRange(A, far, next_one, False),
         ops.Clear(A),
         ops.InvalidateBefore(A, next_one),
@@ -319,8 +325,10 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
         ops.Expire(2),
         ops.Expire(1),
         ops.Insert(A, Position(GREAT, GREAT + 9), GREAT, GREAT, GREAT),
-    ):
-        yield from (state, drop, ops.Metrics())
+    )
+    for drop in drops:
+        yield state
+        yield from (drop, ops.Metrics())
     below = {pos: entry._replace(expected_reads=-GREAT) for pos, entry in caches[A].entries.items()}
     yield state._replace(caches={**caches, A: caches[A]._replace(entries=below)})
     yield from (ops.MarkRead(A, far), ops.ExpectRead(A, next_one), ops.Release(ALL), ops.Observe())
