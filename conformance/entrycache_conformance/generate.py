@@ -39,7 +39,7 @@ from entrycache_protocol.case import Case, case_from_json, case_to_json, config_
 from entrycache_protocol.codec import MalformedValue, field_codecs
 from entrycache_protocol.declaration import Declaration, StepLimits
 from entrycache_protocol.subject import Difference, TestedSubject, require_supported
-from entrycache_protocol.system import CasePlan, Draw, choose, seeded_draw
+from entrycache_protocol.system import CasePlan, Draw, choose, recording_draw, seeded_draw
 
 
 class GeneratedCase(NamedTuple):
@@ -87,14 +87,17 @@ def make_case(
     ops: list[Any] = []
     reference_steps: list[Any] = []
 
+    step, config = system.model.step, plan.config
+    one_in, offset, counts_all = law_sample
+
     def play(op: Any) -> Any:
-        done = system.model.step(state, op, plan.config)
+        done = step(state, op, config)
         if coverage is None:
             pass
-        elif law_sample.has(len(ops)):
-            check_laws(system, plan.config, state, op, done, coverage)
-        elif law_sample.counts_all:
-            count_rules(system, plan.config, state, op, done, coverage)
+        elif (len(ops) + offset) % one_in == 0:
+            check_laws(system, config, state, op, done, coverage)
+        elif counts_all:
+            count_rules(system, config, state, op, done, coverage)
         ops.append(op)
         reference_steps.append(done)
         return done.state
@@ -152,17 +155,19 @@ def decisive_defaults(generated: GeneratedCase, declaration: Declaration) -> lis
     case = generated.case
     declared_part = case.system.wire.declared_part
 
-    def outcome(done: Any) -> Any:
-        return declared_part(done.outcome, declaration.introspection)
-
-    right = [outcome(done) for done in generated.steps] if case.omitted else []
+    def shows(done: Any, expected: Any) -> bool:
+        """Return whether a step has another outcome than expected, in the part that the subject declares."""
+        if done.outcome == expected.outcome:
+            return False
+        own, other = (declared_part(each.outcome, declaration.introspection) for each in (done, expected))
+        return bool(own != other)
 
     def differs(name: str, value: Any) -> bool:
         config = dataclasses.replace(case.config, **{name: value})
         state = case.system.model.initial(config)
-        for op, expected in zip(case.steps, right, strict=True):
+        for op, expected in zip(case.steps, generated.steps, strict=True):
             done = case.system.model.step(state, op, config)
-            if outcome(done) != expected:
+            if shows(done, expected):
                 return True
             state = done.state
         return False
@@ -253,19 +258,27 @@ class CaseMaker:
         def draw(least: int, greatest: int) -> int:
             return min(max(next(rest, least), least), greatest)
 
-        return self.from_draws(draw, coverage)
-
-    def from_draws(self, draw: Draw, coverage: Coverage, law_sample: LawSample = EVERY_STEP) -> GeneratedCase:
-        """Make the next case of a source of integers."""
-        self.choices, self.starts = [], []
+        self.choices = []
 
         def recording(least: int, greatest: int) -> int:
             value = draw(least, greatest)
             self.choices.append(value)
             return value
 
+        return self._make(recording, coverage, EVERY_STEP)
+
+    def from_source(
+        self, source: random.Random, coverage: Coverage, law_sample: LawSample = EVERY_STEP
+    ) -> GeneratedCase:
+        """Make the next case of a seeded source."""
+        self.choices = []
+        return self._make(recording_draw(source, self.choices), coverage, law_sample)
+
+    def _make(self, draw: Draw, coverage: Coverage, law_sample: LawSample) -> GeneratedCase:
+        """Make a case of draws that record themselves in `choices`."""
+        self.starts = []
         generated = make_case(
-            recording,
+            draw,
             self._declaration,
             self._menu,
             coverage,
@@ -296,9 +309,9 @@ def record_seeded_cases(
     definition: Definition | None = None,
 ) -> Iterator[RecordedCase]:
     """Yield the cases of a search. They follow from the seed alone, whatever a subject answers."""
-    draw = seeded_draw(_search_source(seed))
+    source = _search_source(seed)
     samples = (sample_laws(run, definition) for run in range(examples))
-    return (record_case(draw, declaration, menu, workload, definition, sample) for sample in samples)
+    return (record_case(source, declaration, menu, workload, definition, sample) for sample in samples)
 
 
 def make_seeded_cases(
@@ -314,17 +327,17 @@ def _search_source(seed: int) -> random.Random:
 
 
 def record_case(
-    draw: Draw,
+    source: random.Random,
     declaration: Declaration,
     menu: Sequence[str],
     workload: Any,
     definition: Definition | None,
     law_sample: LawSample = EVERY_STEP,
 ) -> RecordedCase:
-    """Make the next case of a source of integers and record its numbers and its coverage."""
+    """Make the next case of a seeded source and record its numbers and its coverage."""
     coverage = Coverage(definition=definition)
     maker = CaseMaker(declaration, menu, workload)
-    generated = maker.from_draws(draw, coverage, law_sample)
+    generated = maker.from_source(source, coverage, law_sample)
     coverage.steps = len(generated.steps)
     return RecordedCase(generated, tuple(maker.choices), coverage)
 

@@ -19,7 +19,7 @@ from entrycache_conformance.systems.reference import has_payload, open_broken_re
 from entrycache_protocol.case import Case, case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import InternalError, UsageError, Verdict
-from entrycache_protocol.system import AnySystem, seeded_draw
+from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
 
 CONCURRENT_LEVEL: Final = "concurrent"
@@ -292,10 +292,10 @@ def find_undecided_defaults(
     menu = declaration.system.cases.menu(
         [name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level
     )
-    draw, scouted = seeded_draw(random.Random(0)), judge.Coverage()
+    source, scouted = random.Random(0), judge.Coverage()
     sample = judge.NO_STEP._replace(counts_all=False)
     for _ in range(DEFAULT_SCOUT_CASES):
-        scouted.add_all(generate.record_case(draw, declaration, menu, generate.OMITTED_SETTINGS, None, sample).coverage)
+        scouted.add_all(generate.record_case(source, declaration, menu, generate.OMITTED_SETTINGS, None, sample).coverage)
     share = DEFAULT_SCOUT_CASES / search.profile_case_count(profile.examples, search.OMITTING_ONE_TO)
     often = 6 * profile.default_minimum * share
     reachable = [name for name in generate.omittable_settings(declaration) if scouted.defaults.get(name, 0) >= often]

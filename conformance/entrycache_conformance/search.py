@@ -19,7 +19,6 @@ from entrycache_conformance import generate
 from entrycache_conformance.judge import Coverage, judge, run_reference, sample_laws
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
-from entrycache_protocol.system import seeded_draw
 
 BATCH: Final = 200
 """The number of random cases that are made before they are played together."""
@@ -166,13 +165,13 @@ def search_random_cases(
 
     Without `counts_all` the rules that a step meets are counted only where the laws of the reference are checked.
     """
-    draw = seeded_draw(random.Random(seed))
+    source = random.Random(seed)
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
         samples = (sample_laws(run, coverage.definition, counts_all) for run in range(BATCH))
         batch = [
-            generate.record_case(draw, subject.declaration, menu, workload, coverage.definition, sample)
+            generate.record_case(source, subject.declaration, menu, workload, coverage.definition, sample)
             for sample in samples
         ]
         failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)

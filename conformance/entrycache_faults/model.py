@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from types import CellType, FrameType, FunctionType, ModuleType
@@ -109,7 +109,8 @@ class Model:
         if name not in self._modules:
             copy = self._modules[name] = ModuleType(name, module.__doc__)
             vars(copy).update(vars(module))  # functions that are copied meanwhile must see the whole module
-            vars(copy).update({key: self._of(value) for key, value in vars(module).items()})
+            own = _names_to_copy(module, f"{self.package}.")
+            vars(copy).update({key: self._of(vars(module)[key]) for key in own})
         return self._modules[name]
 
     def _of(self, value: Any) -> Any:
@@ -146,6 +147,23 @@ class Model:
 
 def _attribute_name(place: str) -> str:
     return place.rpartition(".")[2]
+
+
+@cache
+def _names_to_copy(module: ModuleType, prefix: str) -> tuple[str, ...]:
+    """Return the names of a module whose values a model copies; every model shares the others, such as constants."""
+    return tuple(key for key, value in vars(module).items() if _leads_to_code(value, prefix))
+
+
+def _leads_to_code(value: Any, prefix: str) -> bool:
+    """Return whether a value is, or holds, a function or module of this package."""
+    if isinstance(value, FunctionType | ModuleType):
+        name = value.__module__ if isinstance(value, FunctionType) else value.__name__
+        return name is not None and name.startswith(prefix)
+    if isinstance(value, partial):
+        return True
+    parts = value.values() if type(value) is dict else value if isinstance(value, tuple | list) else ()
+    return any(_leads_to_code(part, prefix) for part in parts)
 
 
 class CallLimitExceeded(Exception):

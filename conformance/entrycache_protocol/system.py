@@ -54,6 +54,18 @@ def seeded_draw(source: random.Random) -> Draw:
     return lambda least, greatest: least + int(part() * (greatest - least + 1))
 
 
+def recording_draw(source: random.Random, choices: list[int]) -> Draw:
+    """Return the draws of `seeded_draw`, which also append each number to `choices`."""
+    part, record = source.random, choices.append
+
+    def draw(least: int, greatest: int) -> int:
+        value = least + int(part() * (greatest - least + 1))
+        record(value)
+        return value
+
+    return draw
+
+
 MAX_SIZE_BYTES: Final = 2**31 - 1
 
 

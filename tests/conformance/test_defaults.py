@@ -20,7 +20,6 @@ from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_protocol.case import Case, case_from_json, case_to_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import seeded_draw
 from entrycache_protocol.wire import encode_request
 
 MILLISECOND = 1_000_000
@@ -121,9 +120,9 @@ def test_a_missing_default_is_named_and_a_subject_may_have_none() -> None:
 def all_omitted(declaration: Declaration, level: str, count: int) -> Coverage:
     """Return the coverage of cases of the reference that leave settings out."""
     menu = declaration.system.cases.menu(declaration.system.ops_up_to(level), level)
-    draw, coverage = seeded_draw(random.Random(3)), Coverage()
+    source, coverage = random.Random(3), Coverage()
     for _ in range(count):
-        coverage.add_all(generate.record_case(draw, declaration, menu, generate.OMITTED_SETTINGS, None).coverage)
+        coverage.add_all(generate.record_case(source, declaration, menu, generate.OMITTED_SETTINGS, None).coverage)
     return coverage
 
 

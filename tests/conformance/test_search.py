@@ -31,7 +31,6 @@ from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.subject import Answer, FailingCase, InProcessSubject, RunResult, SkippedRun
-from entrycache_protocol.system import seeded_draw
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.rules import Rule
@@ -149,9 +148,9 @@ def test_rules_are_counted_where_laws_are_not_checked(name: str) -> None:
     declaration = reference_subject(system).declaration
 
     def counted(sample: LawSample) -> dict[Rule, int]:
-        draw, coverage = seeded_draw(random.Random(0)), Coverage()
+        source, coverage = random.Random(0), Coverage()
         for _ in range(40):
-            coverage.add_all(record_case(draw, declaration, menu, None, None, sample).coverage)
+            coverage.add_all(record_case(source, declaration, menu, None, None, sample).coverage)
         return coverage.fired
 
     every = counted(EVERY_STEP)
@@ -165,10 +164,10 @@ def test_laws_are_checked_at_one_step_in_16_and_at_the_last(counts_all: bool, mo
     checked: list[int] = []
     monkeypatch.setattr(generate, "check_laws", lambda system, config, state, op, done, coverage: checked.append(op))
     sample = LawSample(LAWS_ONE_IN, 3, counts_all)
-    draw, declaration = seeded_draw(random.Random(0)), reference_subject(SYSTEM).declaration
+    source, declaration = random.Random(0), reference_subject(SYSTEM).declaration
     ops: list[Any] = []
     for _ in range(10):
-        steps = record_case(draw, declaration, MENU, None, None, sample).generated.case.steps
+        steps = record_case(source, declaration, MENU, None, None, sample).generated.case.steps
         ops += [op for at, op in enumerate(steps) if at % LAWS_ONE_IN == LAWS_ONE_IN - 3 or at == len(steps) - 1]
     assert checked == ops
     assert len(checked) > 20

@@ -149,8 +149,14 @@ CURSOR_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 Members = Mapping[CursorName, Position | None]
 
 
+LIMITED: Final = frozenset({ops.CursorAdd, ops.Configure, ops.CursorRank, ops.Slowest})
+"""The operations that limits of a subject may replace."""
+
+
 def within_limits(aim: Aim, state: State, op: Any) -> Any:
     """Return the operation, or its replacement within the limits of the subject."""
+    if type(op) not in LIMITED:
+        return op
     if isinstance(op, ops.CursorAdd) and not aim.config.evict_by_expected_reads:
         return _into_the_heap(aim, state, op)
     if isinstance(op, ops.Configure) and op.max_requeues is not ABSENT and aim.limits.max_requeues is not None:

@@ -6,7 +6,7 @@ whose guard held. A step that names parts is checked part by part, and then as a
 judge the answer of a subject: `step._replace(outcome=...)`.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
@@ -20,7 +20,7 @@ from entrycache_reference.pulsar_pip430.laws import (
     state,
     storage_reads,
 )
-from entrycache_reference.pulsar_pip430.laws.law import Law, always, is_misplaced, refusable
+from entrycache_reference.pulsar_pip430.laws.law import Check, Law, always, is_misplaced, refusable
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
@@ -96,24 +96,74 @@ def _of_rules(config: Config, pre: State, event: ops.Op, step: Step, fired: dict
     return wrong + _check(WHOLE_LAWS_OF[type(event)], config, pre, event, step, fired)
 
 
+class GuardedRules(NamedTuple):
+    """The rules of an operation by the guard of their laws, so that counting asks each guard once.
+
+    `always` are the rules whose guard is always true. `idle` leaves out the guards that are false of a step without
+    parts that keeps its state.
+    """
+
+    always: tuple[Rule, ...]
+    idle: tuple[tuple[Check, tuple[Rule, ...]], ...]
+    every: tuple[tuple[Check, tuple[Rule, ...]], ...]
+
+
+FALSE_IF_IDLE: Final = frozenset(
+    {
+        state.content_changed,
+        state.evictions_in_question,
+        state.cycles_in_question,
+        storage_reads.holds_something,
+        cursors.grace_in_question,
+    }
+)
+"""The guards that are false of a step without parts that keeps its state."""
+
+
+def _by_guard(laws: tuple[Law, ...]) -> GuardedRules:
+    """Group the rules of these laws. R-LEDGER-20 is left out: where its guard is true, no other law is checked."""
+    rules: dict[Check, tuple[Rule, ...]] = {}
+    for law in laws:
+        if law not in state.PLACE_LAWS:
+            rules[law.guard] = (*rules.get(law.guard, ()), law.rule)
+    by_chance = tuple((guard, own) for guard, own in rules.items() if guard is not always)
+    idle = tuple((guard, own) for guard, own in by_chance if guard not in FALSE_IF_IDLE)
+    return GuardedRules(rules.get(always, ()), idle, by_chance)
+
+
+GUARDS_OF_PARTS: Final[dict[type[ops.Op], GuardedRules]] = {op: _by_guard(LAWS_OF[op]) for op in ops.OPS}
+"""The guards of each operation as a part of a step."""
+
+GUARDS_OF_WHOLES: Final[dict[type[ops.Op], GuardedRules]] = {op: _by_guard(WHOLE_LAWS_OF[op]) for op in ops.OPS}
+"""The guards of each operation about a step that names parts."""
+
+GUARDS_OF: Final[dict[type[ops.Op], GuardedRules]] = {op: _by_guard(LAWS_OF[op] + WHOLE_LAWS_OF[op]) for op in ops.OPS}
+"""The guards of each operation about a step without parts."""
+
+
 def count_fired(config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]) -> None:
     """Count in `fired` every law whose guard holds, as `broken` does, and check none."""
     if is_misplaced(pre, event):
-        _count(state.PLACE_LAWS, config, pre, event, step, fired)
+        for law in state.PLACE_LAWS:
+            fired[law.rule] = fired.get(law.rule, 0) + 1
+        return
+    if not step.parts:
+        _count(GUARDS_OF[type(event)], config, pre, event, step, fired)
         return
     for part in step.parts:
-        _count(LAWS_OF[type(part.event)], config, part.pre, part.event, part.step, fired)
-    if not step.parts:
-        _count(LAWS_OF[type(event)], config, pre, event, step, fired)
-    _count(WHOLE_LAWS_OF[type(event)], config, pre, event, step, fired)
+        _count(GUARDS_OF_PARTS[type(part.event)], config, part.pre, part.event, part.step, fired)
+    _count(GUARDS_OF_WHOLES[type(event)], config, pre, event, step, fired)
 
 
 def _count(
-    laws: tuple[Law, ...], config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]
+    guarded: GuardedRules, config: Config, pre: State, event: ops.Op, step: Step, fired: dict[Rule, int]
 ) -> None:
-    for rule, _, guard, _, _ in laws:
+    for rule in guarded.always:
+        fired[rule] = fired.get(rule, 0) + 1
+    for guard, rules in guarded.idle if step.state is pre and not step.parts else guarded.every:
         if guard(config, pre, event, step):
-            fired[rule] = fired.get(rule, 0) + 1
+            for rule in rules:
+                fired[rule] = fired.get(rule, 0) + 1
 
 
 def _check(
