@@ -295,7 +295,8 @@ def find_undecided_defaults(
     source, scouted = random.Random(0), judge.Coverage()
     sample = judge.NO_STEP._replace(counts_all=False)
     for _ in range(DEFAULT_SCOUT_CASES):
-        scouted.add_all(generate.record_case(source, declaration, menu, generate.OMITTED_SETTINGS, None, sample).coverage)
+        recorded = generate.record_case(source, declaration, menu, generate.OMITTED_SETTINGS, None, sample)
+        scouted.add_all(recorded.coverage)
     share = DEFAULT_SCOUT_CASES / search.profile_case_count(profile.examples, search.OMITTING_ONE_TO)
     often = 6 * profile.default_minimum * share
     reachable = [name for name in generate.omittable_settings(declaration) if scouted.defaults.get(name, 0) >= often]

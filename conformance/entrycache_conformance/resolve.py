@@ -86,9 +86,7 @@ while not select.select([0], [], [], 0.25)[0]:
         os.kill(runner, signal.SIGKILL)
         break
 """
-"""The program of the guard. Its stdin ends with the guarded process. It counts its own turns and not the time of the
-day, because both processes may be suspended together.
-"""
+"""The program of the guard. Its stdin ends with the guarded process. It counts turns: both may be suspended at once."""
 
 
 class RunTimedOut(Interruption):
@@ -111,7 +109,7 @@ class RunClock:
         self.timeout_seconds = timeout_seconds
         self._operations = tuple(operations)
         self._op_numbers = {name: number for number, name in enumerate(self._operations)}
-        self._hint = hint
+        self.hint = hint
         self._runs = 0
         self._steps: Sequence[Any] = ()
         self._is_armed = False
@@ -191,7 +189,7 @@ class RunClock:
 
     def _start_guard(self, file: int) -> subprocess.Popen[bytes]:
         """Start the guard with the stop signals blocked: it ends with this process."""
-        script = [sys.executable, "-I", "-S", "-c", GUARD_SCRIPT, str(file), str(os.getpid()), self._hint]
+        script = [sys.executable, "-I", "-S", "-c", GUARD_SCRIPT, str(file), str(os.getpid()), self.hint]
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
         try:
             return subprocess.Popen(
@@ -340,6 +338,13 @@ class PythonSubject(TestedSubject):
     def restart(self) -> bool:
         """Make the next run start a fresh process. Return whether there is one."""
         return self.child is not None and self.child.restart()
+
+    def detach(self) -> None:
+        """Forget the processes that the runner of this fork has started; the next run starts its own."""
+        clock = self._clock
+        self._clock = self._answers.clock = RunClock(clock.timeout_seconds, sorted(self._declaration.ops), clock.hint)
+        if self.child is not None:
+            self.child.detach()
 
     def earlier_runs(self, case: Case) -> tuple[Case, ...]:
         """Return the runs that the process of this very run had played before it; none if there is no process."""
@@ -570,12 +575,7 @@ def _open_python_subject(module: str, name: str, choice: SubjectChoice) -> Teste
 
     def start_child() -> child.Child:
         return child.Child(
-            argv,
-            choice.system,
-            choice.timeout_seconds,
-            name,
-            on_stderr=choice.on_stderr,
-            start_seconds=TIMEOUT_SECONDS,
+            argv, choice.system, choice.timeout_seconds, name, on_stderr=choice.on_stderr, start_seconds=TIMEOUT_SECONDS
         )
 
     hint = f"""test it with --command "entrycache serve {module}:{name}\""""

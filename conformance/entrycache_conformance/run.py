@@ -52,9 +52,10 @@ MAX_RULE_ROUNDS: Final = 6
 class Options(NamedTuple):
     """The options of a run.
 
-    `failures` is the folder of case files. With `bulk_seconds` random cases follow the search of each level.
-    `first` are the cases to play before the search of their level. A `definition` is checked at each step of the
-    reference next to its laws; it is for runs whose subject is the reference. Failures of a `known` shape do not count.
+    `failures` is the folder of case files. With `bulk_seconds` random cases follow the search of each level, on `jobs`
+    processes. `first` are the cases to play before the search of their level. A `definition` is checked at each step of
+    the reference next to its laws; it is for runs whose subject is the reference. Failures of a `known` shape do not
+    count.
     """
 
     levels: tuple[str, ...]
@@ -65,6 +66,7 @@ class Options(NamedTuple):
     first: tuple[finding_cases.FindingCase, ...] = ()
     definition: judge.Definition | None = None
     known: explain.KnownShapes = explain.KnownShapes()
+    jobs: int = 1
 
 
 class Notify(Protocol):
@@ -161,8 +163,9 @@ def _judge_level(
         subject, options.known, lambda activity: notify(level, covered.examples, 0, activity)
     )
     result = search_level(
-        collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect
-    )
+        collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect,
+        options.jobs,
+    )  # fmt: skip
     declined = result.skipped
     if declined and covered.examples < examples and not collector.failures:
         declined += replace_cut_runs(

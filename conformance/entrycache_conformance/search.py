@@ -6,19 +6,38 @@ everything that `shrink.py` needs to shorten and confirm it. Nothing is shortene
 
 Data flows one way: the generator makes cases, the subject plays them, `judge` compares the answers, and the failure
 goes back to the caller.
+
+A `BulkSearch` plays numbered batches of random cases on several processes. `Workers` are forks of the runner that
+answer numbered tasks. The answers come in the order of the numbers, so that the number of workers changes nothing but
+the time.
 """
 
+import contextlib
 import dataclasses
+import json
+import os
 import random
+import select
+import signal
 import time
-from collections.abc import Callable, Sequence
-from itertools import islice
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, islice, takewhile
+from types import TracebackType
+from typing import Any, Final, NamedTuple, NoReturn, Self
 
 from entrycache_conformance import generate
-from entrycache_conformance.judge import Coverage, judge, run_reference, sample_laws
+from entrycache_conformance.judge import MAX_PLAYED, Coverage, judge, run_reference, sample_laws
+from entrycache_protocol.case import case_from_json, case_to_json
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
-from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject
+from entrycache_protocol.subject import (
+    Difference,
+    FailedRun,
+    FailingCase,
+    FailureKind,
+    SkippedRun,
+    TestedSubject,
+)
+from entrycache_reference.rules import Rule
 
 BATCH: Final = 200
 """The number of random cases that are made before they are played together."""
@@ -72,6 +91,7 @@ def search_level(
     coverage: Coverage,
     progress: Progress,
     goes_on: GoesOn | None = None,
+    jobs: int = 1,
 ) -> SearchResult:
     """Search with the default workload profile, then with further profiles, then with cases that leave settings out,
     then with random cases if requested.
@@ -79,19 +99,18 @@ def search_level(
     result = find_failure(subject, menu, examples, seed, coverage, progress, None, goes_on)
     for workload, one_to in subject.declaration.system.cases.extra_workloads.items():
         if result.failure is None:
-            count = profile_case_count(examples, one_to)
-            more = find_failure(subject, menu, count, seed, coverage, progress, workload, goes_on)
+            cases = profile_case_count(examples, one_to)
+            more = find_failure(subject, menu, cases, seed, coverage, progress, workload, goes_on)
             result = SearchResult(more.failure, result.skipped + more.skipped)
     if result.failure is None and generate.omittable_settings(subject.declaration):
-        count = profile_case_count(examples, OMITTING_ONE_TO)
+        cases = profile_case_count(examples, OMITTING_ONE_TO)
         omitting = generate.OMITTED_SETTINGS
-        more = find_failure(subject, menu, count, seed, coverage, progress, omitting, goes_on)
+        more = find_failure(subject, menu, cases, seed, coverage, progress, omitting, goes_on)
         result = SearchResult(more.failure, result.skipped + more.skipped)
     if result.failure is None and bulk_seconds > 0:
         end = time.monotonic() + bulk_seconds
-        more = search_random_cases(
-            subject, menu, seed, coverage, lambda: time.monotonic() >= end, progress, None, goes_on, False
-        )
+        bulk = BulkSearch(subject, menu, seed, coverage, progress, goes_on)
+        more = bulk.search(lambda: time.monotonic() >= end, jobs)
         result = SearchResult(more.failure, result.skipped + more.skipped)
     return result
 
@@ -159,17 +178,13 @@ def search_random_cases(
     progress: Progress = lambda count: None,
     workload: Any = None,
     goes_on: GoesOn | None = None,
-    counts_all: bool = True,
 ) -> SearchResult:
-    """Play random cases until `enough` returns true or a failure ends the search.
-
-    Without `counts_all` the rules that a step meets are counted only where the laws of the reference are checked.
-    """
+    """Play random cases until `enough` returns true or a failure ends the search."""
     source = random.Random(seed)
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
     while not enough():
-        samples = (sample_laws(run, coverage.definition, counts_all) for run in range(BATCH))
+        samples = (sample_laws(run, coverage.definition) for run in range(BATCH))
         batch = [
             generate.record_case(source, subject.declaration, menu, workload, coverage.definition, sample)
             for sample in samples
@@ -180,6 +195,153 @@ def search_random_cases(
             return SearchResult(failure, skipped)
         progress(len(batch))
     return SearchResult(None, skipped)
+
+
+class BulkSearch:
+    """A search of random cases in numbered batches, on as many processes as are wanted.
+
+    A batch follows from the seed and its number, and counts the rules that a step meets only where the laws of the
+    reference are checked. Workers judge batches ahead. A batch without failures and declined runs is entered as its
+    worker counted it; any other batch is played here again, in its turn. So the result does not depend on the number of
+    workers, as long as the answers of the subject follow from the case.
+    """
+
+    def __init__(
+        self,
+        subject: TestedSubject,
+        menu: Sequence[str],
+        seed: int,
+        coverage: Coverage,
+        progress: Progress = lambda count: None,
+        goes_on: GoesOn | None = None,
+    ) -> None:
+        self._subject = subject
+        self._menu = menu
+        self._seed = seed
+        self._coverage = coverage
+        self._progress = progress
+        self._goes_on = goes_on
+        self._maker = generate.CaseMaker(subject.declaration, menu, None)
+        self._skipped: list[SkippedRun] = []
+        self._differences = 0
+        self._sent: dict[Rule, int] = {}
+
+    def search(self, enough: Callable[[], bool], jobs: int = 1) -> SearchResult:
+        """Play batches until `enough`, which is asked before each, returns true or a failure ends the search.
+
+        Raises:
+            BrokenSubject: the subject does not speak the protocol, or a worker dies or hangs.
+        """
+        if jobs < 2 or not hasattr(os, "fork"):
+            batches = takewhile(lambda _: not enough(), count())
+            return self._take((number, {}) for number in batches)
+        with Workers(jobs, self._subject.detach, self._judge_alone, self._subject.close) as workers:
+            return self._take(workers.answers(enough))
+
+    def _take(self, answers: Iterable[tuple[int, dict[str, Any]]]) -> SearchResult:
+        for number, answer in answers:
+            if "steps" in answer:
+                self._enter(answer)
+                failure = None
+            else:
+                failure = self._play(number, answer)
+            self._progress(0 if failure is not None else BATCH)
+            if failure is not None:
+                return SearchResult(failure, self._skipped)
+        return SearchResult(None, self._skipped)
+
+    def _batch(self, number: int) -> list[generate.RecordedCase]:
+        source = random.Random(f"bulk {self._seed} {number}")
+        declaration, definition = self._subject.declaration, self._coverage.definition
+        samples = (sample_laws(run, definition, False) for run in range(BATCH))
+        return [generate.record_case(source, declaration, self._menu, None, definition, each) for each in samples]
+
+    def _play(self, number: int, answer: dict[str, Any]) -> RawFailure | None:
+        """Play a batch here. If only its worker met a failure, return what the worker met."""
+        before = self._differences
+        batch, goes_on = self._batch(number), None if self._goes_on is None else self._count_differences
+        failure = _play_batch(self._subject, batch, self._coverage, self._skipped, self._maker, goes_on)
+        if failure is not None or "failed" not in answer or self._differences > before:
+            return failure
+        raw = self._read_failure(batch, answer["failed"])
+        return None if goes_on is not None and goes_on(raw) else raw
+
+    def _count_differences(self, raw: RawFailure) -> bool:
+        assert self._goes_on is not None
+        self._differences += 1
+        return self._goes_on(raw)
+
+    def _judge_alone(self, number: int) -> dict[str, Any]:
+        """Judge a batch in a worker. Return its counts, with the cases in which each rule fired, or its failure."""
+        batch = self._batch(number)
+        coverage = Coverage(definition=self._coverage.definition)
+        skipped: list[SkippedRun] = []
+        try:
+            raw = _play_batch(self._subject, batch, coverage, skipped, self._maker, None)
+        except Exception:  # it is raised again where the batch is played again
+            return {}
+        if raw is not None:
+            return {"failed": self._describe_failure(batch, raw)}
+        if skipped:
+            return {}
+        places = {id(item.generated.case): place for place, item in enumerate(batch)}
+        fired: dict[str, tuple[int, list[int]]] = {}
+        for rule, total in coverage.fired.items():
+            first = [places[id(case)] for case, _ in coverage.played[rule]][: self._wanted_runs(rule)]
+            self._sent[rule] = self._sent.get(rule, 0) + len(first)
+            fired[rule.value] = total, first
+        return {
+            "steps": coverage.steps,
+            "fired": fired,
+            "choices": {place: batch[place].choices for _, first in fired.values() for place in first},
+            "cells": coverage.cells,
+            "defaults": coverage.defaults,
+        }
+
+    def _wanted_runs(self, rule: Rule) -> int:
+        """Return how many runs in which a rule fired are still remembered, at most."""
+        return max(0, MAX_PLAYED - len(self._coverage.played.get(rule, ())) - self._sent.get(rule, 0))
+
+    def _enter(self, answer: dict[str, Any]) -> None:
+        """Enter the counts of a batch, and the first cases in which a rule fired as long as some are wanted."""
+        made: dict[int, generate.GeneratedCase] = {}
+        fired = {Rule(rule): entry for rule, entry in answer["fired"].items()}
+        counted = Coverage({rule: total for rule, (total, _) in fired.items()}, answer["cells"], BATCH, answer["steps"])
+        counted.defaults = answer["defaults"]
+        self._coverage.add_all(counted)
+        for rule, (_, places) in fired.items():
+            self._coverage.played.setdefault(rule, [])
+            for place in places[: self._wanted_runs(rule)]:
+                if place not in made:
+                    made[place] = self._maker.from_choices(answer["choices"][str(place)], Coverage())
+                self._coverage.played[rule].append((made[place].case, made[place].steps))
+
+    def _describe_failure(self, batch: Sequence[generate.RecordedCase], raw: RawFailure) -> dict[str, Any]:
+        case, _, difference = raw.failing[:3]
+        write = case.system.wire.write_outcome
+        failed = difference.failed
+        return {
+            "place": next(place for place, item in enumerate(batch) if item.generated.case is case),
+            "at": difference.at,
+            "got": None if difference.got is None else write(difference.got),
+            "failed": failed and [failed.trouble.value, failed.step, failed.message, failed.log],
+            "earlier": [case_to_json(run) for run in raw.origin.case.earlier],
+        }
+
+    def _read_failure(self, batch: Sequence[generate.RecordedCase], described: dict[str, Any]) -> RawFailure:
+        """Return the failure that a worker met, for the report of a failure that does not repeat."""
+        item = batch[described["place"]]
+        case, steps = item.generated
+        at, got, failed = described["at"], described["got"], described["failed"]
+        if got is not None:
+            got = case.system.wire.read_outcome(case.steps[at], got, self._subject.declaration)
+        if failed is not None:
+            failed = FailedRun(FailureKind(failed[0]), failed[1], failed[2], tuple(failed[3]))
+        difference = Difference(at, steps[at].outcome if steps else None, got, failed)
+        earlier = tuple(case_from_json(run, {case.system.name: case.system}) for run in described["earlier"])
+        failing = FailingCase(case, steps, difference)
+        origin = failing._replace(case=dataclasses.replace(case, earlier=earlier))
+        return RawFailure(failing, origin, item.choices, self._maker)
 
 
 def _play_batch(
@@ -245,3 +407,174 @@ def _raw_failure(
     failing = FailingCase(generated.case, generated.steps, difference)
     whole = dataclasses.replace(generated.case, earlier=subject.earlier_runs(generated.case))
     return RawFailure(failing, failing._replace(case=whole), tuple(choices), maker)
+
+
+READ_BYTES: Final = 64 * 1024
+
+TASKS_AHEAD: Final = 4
+"""The number of tasks for each worker that may be under way or answered before the oldest one is taken."""
+
+WORKER_SECONDS: Final = 600.0
+"""The time after which a worker without an answer counts as hanging."""
+
+INTERNAL_ERROR: Final = 70
+"""The exit code of a worker that ends by an error of ours."""
+
+END_SECONDS: Final = 5.0
+"""The time that the workers get to end what they have started."""
+
+
+class _Worker:
+    """One fork, with a pipe for the numbers of its tasks and one for its answers."""
+
+    def __init__(self, work: Callable[[int, int], NoReturn], others: Iterable["_Worker"]) -> None:
+        task_end, self.tasks = os.pipe()
+        self.answers, answer_end = os.pipe()
+        self.number: int | None = None
+        self.started_at = 0.0
+        self.received = b""
+        self.process = os.fork()
+        if self.process:
+            os.close(task_end)
+            os.close(answer_end)
+            return
+        for worker in (self, *others):
+            os.close(worker.tasks)
+            os.close(worker.answers)
+        work(task_end, answer_end)
+
+    def begin(self, number: int) -> None:
+        """Send a task; a worker that has died shows when its answer is read."""
+        self.number, self.started_at = number, time.monotonic()
+        with contextlib.suppress(OSError):
+            os.write(self.tasks, b"%d\n" % number)
+
+    def read(self) -> list[Any]:
+        """Return the answer once it is whole, else nothing.
+
+        Raises:
+            BrokenSubject: the worker has ended.
+        """
+        chunk = os.read(self.answers, READ_BYTES)
+        if not chunk:
+            _, status = os.waitpid(self.process, 0)
+            self.process = 0
+            code = os.waitstatus_to_exitcode(status)
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            raise BrokenSubject(f"the worker that judged batch {self.number} {how}; --jobs 1 runs without any")
+        self.received += chunk
+        if not self.received.endswith(b"\n"):
+            return []
+        answer, self.received, self.number = json.loads(self.received), b"", None
+        return [answer]
+
+
+class Workers:
+    """Forks of this process that answer numbered tasks, from 0 on; they end with the block.
+
+    A fork calls `begin` first. `answer` returns the answer to a task as JSON. `close` ends what the fork has started,
+    such as a subject.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        begin: Callable[[], object],
+        answer: Callable[[int], Any],
+        close: Callable[[], object],
+        timeout_seconds: float = WORKER_SECONDS,
+    ) -> None:
+        self._begin, self._answer, self._close = begin, answer, close
+        self._timeout_seconds = timeout_seconds
+        self._workers: list[_Worker] = []
+        try:
+            for _ in range(count):
+                self._workers.append(_Worker(self._work, self._workers))
+        except BaseException:
+            self.end()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End all workers."""
+        self.end()
+
+    def answers(self, enough: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
+        """Yield each number with its answer, in the order of the numbers, until `enough` returns true.
+
+        `enough` is asked before each task begins. The tasks that have begun are answered.
+
+        Raises:
+            BrokenSubject: a worker dies or hangs.
+        """
+        begun = taken = 0
+        is_over = False
+        answers: dict[int, Any] = {}
+        while True:
+            for worker in self._workers:
+                is_free = worker.number is None and begun - taken < TASKS_AHEAD * len(self._workers)
+                is_over = is_over or (is_free and enough())
+                if is_free and not is_over:
+                    worker.begin(begun)
+                    begun += 1
+            while taken in answers:
+                taken += 1
+                yield taken - 1, answers.pop(taken - 1)
+            busy = {worker.answers: worker for worker in self._workers if worker.number is not None}
+            if not busy and taken == begun and is_over:
+                return
+            ready = select.select(list(busy), [], [], min(1.0, self._timeout_seconds))[0] if busy else ()
+            for worker in (busy[descriptor] for descriptor in ready):
+                number = worker.number
+                for answer in worker.read():
+                    assert number is not None
+                    answers[number] = answer
+            self._find_hang()
+
+    def _work(self, tasks: int, answers: int) -> NoReturn:
+        """Answer tasks until their pipe ends, then end this fork without running what belongs to the runner."""
+
+        def end(number: int, frame: object) -> NoReturn:
+            raise SystemExit
+
+        code = INTERNAL_ERROR
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner receives it too, and ends the workers
+            signal.signal(signal.SIGTERM, end)
+            self._begin()
+            with os.fdopen(tasks, "rb") as numbers:
+                for line in numbers:
+                    unsent = memoryview(json.dumps(self._answer(int(line))).encode() + b"\n")
+                    while unsent:
+                        unsent = unsent[os.write(answers, unsent) :]
+            code = 0
+        except BaseException:  # a fork never returns into the runner's code
+            pass
+        finally:
+            with contextlib.suppress(BaseException):
+                self._close()
+            os._exit(code)
+
+    def _find_hang(self) -> None:
+        for worker in self._workers:
+            if worker.number is not None and time.monotonic() - worker.started_at > self._timeout_seconds:
+                late = f"gives no answer within {self._timeout_seconds:g} s"
+                raise BrokenSubject(f"the worker that judges batch {worker.number} {late}; try --jobs 1")
+
+    def end(self) -> None:
+        """End the workers, by force if they take too long."""
+        left = [worker for worker in self._workers if worker.process]
+        for worker in left:
+            os.kill(worker.process, signal.SIGTERM)
+        end = time.monotonic() + END_SECONDS
+        for worker in left:
+            while not os.waitpid(worker.process, os.WNOHANG)[0]:
+                if time.monotonic() > end:
+                    os.kill(worker.process, signal.SIGKILL)
+                time.sleep(0.01)
+        for worker in self._workers:
+            os.close(worker.tasks)
+            os.close(worker.answers)
+        self._workers = []

@@ -124,6 +124,10 @@ class TestedSubject(Protocol):
         """Return the runs that the process of this very run had played before it; none if there is no process."""
         return ()
 
+    def detach(self) -> None:
+        """Forget processes that the runner of this fork has started, so that the next run starts its own."""
+        return
+
     def limit_time(self, seconds: float) -> AbstractContextManager[None]:
         """Let a run inside the block take at most `seconds`, and try none again."""
         return nullcontext()
@@ -453,6 +457,10 @@ class SubjectWrapper(TestedSubject):
     def earlier_runs(self, case: Case) -> tuple[Case, ...]:
         """Return the runs that the process of this very run had played before it."""
         return self.subject.earlier_runs(case)
+
+    def detach(self) -> None:
+        """Forget processes that the runner of this fork has started."""
+        self.subject.detach()
 
     def limit_time(self, seconds: float) -> AbstractContextManager[None]:
         """Let a run inside the block take at most `seconds`, and try none again."""

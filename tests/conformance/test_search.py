@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import random
+import signal
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +23,7 @@ from entrycache_conformance.judge import EVERY_STEP, LAWS_ONE_IN, Coverage, LawB
 from entrycache_conformance.levels import PROFILES, Profile, SelfCheckFailed, find_reachable, run_self_check
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.run import Options, conform
-from entrycache_conformance.search import SearchResult, find_failure, search_random_cases
+from entrycache_conformance.search import RawFailure, SearchResult, find_failure, search_random_cases
 from entrycache_conformance.shrink import shrink_and_confirm
 from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_conformance.systems import SYSTEMS, reference
@@ -29,7 +33,7 @@ from entrycache_evidence.pulsar_pip430.definitions import check_definition
 from entrycache_faults.model import load_catalogue
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import Verdict
+from entrycache_protocol.errors import BrokenSubject, Verdict
 from entrycache_protocol.subject import Answer, FailingCase, InProcessSubject, RunResult, SkippedRun
 from entrycache_reference.pulsar_pip430 import Variants, passes
 from entrycache_reference.pulsar_pip430.outcomes import Removed
@@ -37,6 +41,7 @@ from entrycache_reference.rules import Rule
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 MENU = SYSTEM.cases.menu(SYSTEM.ops)
+QUEUE = SYSTEM.cases.menu(SYSTEM.ops_up_to("queue"))
 OF_CACHES = SYSTEM.cases.menu(SYSTEM.ops_up_to("cursors"))
 """The operations on caches alone: with appends, which need a cursor to be cached, the shortest case has more steps."""
 
@@ -176,8 +181,78 @@ def test_laws_are_checked_at_one_step_in_16_and_at_the_last(counts_all: bool, mo
 def test_a_failing_run_is_checked_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     whole: list[Any] = []
     monkeypatch.setattr(search, "run_reference", lambda case, coverage: whole.append(case))
-    assert search_random_cases(twisted(two_is_one), MENU, 0, Coverage(), lambda: False, counts_all=False).failure
+    assert search_random_cases(twisted(two_is_one), MENU, 0, Coverage(), lambda: False).failure
     assert len(whole) == 1
+
+
+def enough_after(batches: int) -> Callable[[], bool]:
+    numbers = iter(range(batches))
+    return lambda: next(numbers, None) is None
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "BATCH", 15)
+
+
+def search_bulk(subject: InProcessSubject, jobs: int, batches: int = 8) -> tuple[Any, ...]:
+    """Return everything that a bulk search over a few batches results in."""
+    coverage, met = Coverage(), list[Any]()
+
+    def goes_on(raw: RawFailure) -> bool:
+        met.append((raw.failing.case, raw.failing.difference, raw.choices, raw.origin.case.earlier))
+        return len(met) < 5
+
+    result = search.BulkSearch(subject, QUEUE, 0, coverage, goes_on=goes_on).search(enough_after(batches), jobs)
+    played = {rule: [(case.config, case.steps) for case, _ in runs] for rule, runs in coverage.played.items()}
+    counts = (list(coverage.fired.items()), coverage.cells, coverage.examples, coverage.steps, coverage.defaults)
+    return counts, played, met, result.failure and result.failure.failing.case, result.skipped
+
+
+@pytest.mark.usefixtures("small_batches")
+@pytest.mark.parametrize("differs", [False, True])
+def test_bulk_gives_the_same_with_any_number_of_workers(differs: bool) -> None:
+    def late(op: Any, outcome: Any) -> Any:
+        is_late = differs and type(op).name == "observe" and outcome.tombstones == 3
+        return replace(outcome, tombstones=4) if is_late else outcome
+
+    alone, two, three = (search_bulk(twisted(late), jobs) for jobs in (1, 2, 3))
+    assert alone == two == three
+    assert bool(alone[2]) is differs
+    assert alone[0][3] > 2_000
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_worker_that_dies_or_hangs_is_one_line() -> None:
+    runner = os.getpid()
+
+    def kill(op: Any, outcome: Any) -> Any:
+        if os.getpid() != runner:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return outcome
+
+    with pytest.raises(
+        BrokenSubject, match=r"^the worker that judged batch [01] was killed by signal 9; --jobs 1 runs"
+    ):
+        search_bulk(twisted(kill), 2)
+    with (
+        search.Workers(2, lambda: None, lambda number: time.sleep(60 * number), lambda: None, 0.2) as workers,
+        pytest.raises(BrokenSubject, match=r"^the worker that judges batch 1 gives no answer within 0\.2 s"),
+    ):
+        list(workers.answers(enough_after(2)))
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_failure_that_only_a_worker_meets_is_reported() -> None:
+    runner = os.getpid()
+
+    def lie(op: Any, outcome: Any) -> Any:
+        is_wrong = os.getpid() != runner and type(op).name == "exists" and outcome.exists
+        return replace(outcome, exists=False) if is_wrong else outcome
+
+    _, _, met, _, _ = search_bulk(twisted(lie), 2, batches=1)
+    ((case, difference, _, earlier),) = met
+    assert (type(case.steps[difference.at]).name, difference.got.exists, earlier) == ("exists", False, ())
 
 
 @pytest.mark.long

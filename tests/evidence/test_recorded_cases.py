@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice, repeat
 from types import SimpleNamespace
 from typing import Any
@@ -31,13 +31,30 @@ from entrycache_reference import kafka_streams
 from entrycache_reference.kafka_streams import entries
 
 KAFKA = SYSTEMS["kafka-streams"]
-GUARDS = select_guards(generate_all_changes(), KAFKA)
-PROBES = Probes(kafka_streams.__name__, GUARDS)
+
+
+@cache
+def guards() -> list[Change]:
+    """Return the changes that these tests are about: a sample, and those of functions that they name."""
+    every = select_guards(generate_all_changes(), KAFKA)
+    named = [
+        one
+        for one in every
+        if one.function == "flush_dirty"
+        or (one.module.endswith(".entries") and one.function == "get")
+        or (one.module.endswith(".config") and not one.function)
+    ]
+    return list({one.id: one for one in (*sample_changes(every, 60, 1), *named)}.values())
+
+
+@cache
+def probes() -> Probes:
+    return Probes(kafka_streams.__name__, guards())
 
 
 def some_cases() -> list[RecordedCase]:
     cases = cases_of(reference_subject(KAFKA).declaration, Profile(20, 0, 0), 0)
-    return record_cases(islice(cases, 40), PROBES)
+    return record_cases(islice(cases, 40), probes())
 
 
 def detect_change(change: Change, places: Sequence[int], cases: Sequence[RecordedCase]) -> list[tuple[bool, bool]]:
@@ -53,31 +70,31 @@ def detect_change(change: Change, places: Sequence[int], cases: Sequence[Recorde
 
 def test_a_change_is_detected_in_the_steps_that_reach_it_as_in_all_steps() -> None:
     cases = some_cases()
-    swapped = [one for one in sample_changes(GUARDS, 60, 1) if process.changed_code(one)]
-    results = [detect_change(one, (PROBES.place(one), EVERYWHERE), cases) for one in swapped]
+    swapped = [one for one in guards()[:60] if process.changed_code(one)]
+    results = [detect_change(one, (probes().place(one), EVERYWHERE), cases) for one in swapped]
     assert [at for at, _ in results] == [all_ for _, all_ in results]
     assert {result for result, _ in results} >= {(True, True), (False, False)}
 
 
 def test_a_change_is_not_detected_at_a_place_that_no_step_reaches() -> None:
     """The check above detects a wrong place."""
-    change = next(one for one in GUARDS if one.function == "flush_dirty")
+    change = next(one for one in guards() if one.function == "flush_dirty")
     assert detect_change(change, (1 << 5000, EVERYWHERE), some_cases()) == [(False, False), (True, True)]
 
 
 def test_probes_record_the_branch_that_is_taken_and_leave_the_code_unchanged() -> None:
     before = entries.get.__code__
     config = KAFKA.model.config()
-    with PROBES.listening() as places:
+    with probes().listening() as places:
         KAFKA.model.step(KAFKA.model.initial(config), KAFKA.ops["get"](ns="a", key=None), config)
     assert entries.get.__code__ is before
-    of_get = [change for change in GUARDS if change.module.endswith(".entries") and change.function == "get"]
-    assert {PROBES.place(change) in places for change in of_get} == {True, False}
+    of_get = [change for change in guards() if change.module.endswith(".entries") and change.function == "get"]
+    assert {probes().place(change) in places for change in of_get} == {True, False}
 
 
 def test_code_outside_of_statements_is_recorded_everywhere() -> None:
-    constant = next(change for change in GUARDS if change.module.endswith(".config") and not change.function)
-    assert PROBES.place(constant) == EVERYWHERE
+    constant = next(change for change in guards() if change.module.endswith(".config") and not change.function)
+    assert probes().place(constant) == EVERYWHERE
 
 
 def slow(seconds: float, outcome: int) -> RecordedCase:

@@ -9,6 +9,7 @@ and runs nothing.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -228,6 +229,12 @@ PROGRESS_SECONDS: Final = 10.0
     help="After the search, run further random cases for SECONDS per level. All their answers are judged; rules are "
     "counted, and the reference checks its own laws, at one step in 16, at the last of each run and in failing runs.",
 )
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="The number of processes that --bulk uses (default: one for each processor). It changes no result.",
+)
 @click.option("--validate", is_flag=True, help="Check each message against its JSON Schema (slow).")
 @click.option(
     "--failures",
@@ -295,8 +302,8 @@ def _print_list(choice: resolve.SubjectChoice, as_json: bool, requested: frozens
 
 def _run(
     choice: resolve.SubjectChoice, output: Output, *, levels: tuple[str, ...], profile: str, seed: int,
-    bulk: float, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None, fix: bool,
-    rules: str | None, **kwargs: Any,
+    bulk: float, jobs: int | None, validate: bool, failures: Path, unmask: tuple[str, ...], known: Path | None,
+    fix: bool, rules: str | None, **kwargs: Any,
 ) -> int:  # fmt: skip
     requested = requested_rules(rules, known)
     entries = read_entries(known, fix)
@@ -318,6 +325,7 @@ def _run(
         options = Options(
             chosen, PROFILES[profile], seed, bulk, failures,
             finding_cases.select_finding_cases(cases, unmask) if unmask else (), definition_for(tested),
+            jobs=1 if validate else jobs or count_processors(),
         )  # fmt: skip
         if requested:
             report = _with_progress(
@@ -355,6 +363,11 @@ def _run(
     if code == 2:
         print_nothing_checked([f"{skip.what}: {skip.reason}" for skip in report.skipped])
     return code
+
+
+def count_processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _narrow(

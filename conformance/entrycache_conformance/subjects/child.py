@@ -202,6 +202,10 @@ class Child(TestedSubject):
         self._drop()
         return True
 
+    def detach(self) -> None:
+        """Forget the process, which belongs to the runner of this fork; the next run starts another one."""
+        self._process = None
+
     def earlier_runs(self, case: Case) -> tuple[Case, ...]:
         """Return the runs that the process of this very run had played before it."""
         return self.runs.before(case)

@@ -11,6 +11,7 @@ import platform
 import random
 import sys
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -207,6 +208,7 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
     assert fast is not None
     menu = fast.declaration.system.cases.menu(fast.declaration.system.ops_up_to(level), level)
     steps: dict[str, int] = {}
+    processors = os.cpu_count() or 1
 
     def in_search() -> float:
         coverage = judge.Coverage()
@@ -214,14 +216,14 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
         steps["search"] = coverage.steps
         return seconds
 
-    def in_bulk() -> float:
+    def in_bulk(jobs: int) -> float:
         coverage = judge.Coverage()
-        batches = iter(range(SUITE_BATCHES))
-        seconds = seconds_of(
-            lambda: search.search_random_cases(fast, menu, 0, coverage, lambda: next(batches, None) is None)
-        )
-        steps["bulk"] = coverage.steps
-        return seconds
+        batches = iter(range(SUITE_BATCHES * jobs))
+        bulk = search.BulkSearch(fast, menu, 0, coverage)
+        start = perf_counter()
+        bulk.search(lambda: next(batches, None) is None, jobs)
+        steps[f"bulk with {jobs} workers"] = coverage.steps
+        return perf_counter() - start
 
     source = random.Random(0)
     cases = [
@@ -236,7 +238,8 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
         return perf_counter() - start
 
     try:
-        seconds = interleaved(rounds, {"search": in_search, "bulk": in_bulk, "protocol": played})
+        bulk = {f"bulk with {jobs} workers": partial(in_bulk, jobs) for jobs in sorted({1, processors})}
+        seconds = interleaved(rounds, {"search": in_search, **bulk, "protocol": played})
     finally:
         child.close()
     return [
@@ -246,7 +249,7 @@ def measure_suite_at(level: str, rounds: int) -> list[Measurement]:
                 f"level {level}, judged steps of a search (goal 5,000)",
                 "search",
             ),
-            (f"level {level}, judged steps in bulk, {search.BATCH} cases a batch (goal 50,000)", "bulk"),
+            *((f"level {level}, judged steps in {name}, wall time (goal 50,000)", name) for name in bulk),
             (f"level {level}, steps played through a child process, wall time (goal 200,000)", "protocol"),
         )
     ]
