@@ -541,6 +541,7 @@ class Workers:
 
         code = INTERNAL_ERROR
         try:
+            signal.set_wakeup_fd(-1)  # a signal for this fork would wake the runner
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner receives it too, and ends the workers
             signal.signal(signal.SIGTERM, end)
             self._begin()
