@@ -109,7 +109,7 @@ class Model:
         if name not in self._modules:
             copy = self._modules[name] = ModuleType(name, module.__doc__)
             vars(copy).update(vars(module))  # functions that are copied meanwhile must see the whole module
-            own = _names_to_copy(module, f"{self.package}.")
+            own = _names_to_copy(module, tuple(vars(module)), f"{self.package}.")
             vars(copy).update({key: self._of(vars(module)[key]) for key in own})
         return self._modules[name]
 
@@ -150,9 +150,9 @@ def _attribute_name(place: str) -> str:
 
 
 @cache
-def _names_to_copy(module: ModuleType, prefix: str) -> tuple[str, ...]:
+def _names_to_copy(module: ModuleType, names: tuple[str, ...], prefix: str) -> tuple[str, ...]:
     """Return the names of a module whose values a model copies; every model shares the others, such as constants."""
-    return tuple(key for key, value in vars(module).items() if _leads_to_code(value, prefix))
+    return tuple(name for name in names if _leads_to_code(vars(module)[name], prefix))
 
 
 def _leads_to_code(value: Any, prefix: str) -> bool:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from entrycache_cli.main import main
 from entrycache_spark import locations
 
-ARGUMENTS = ["trace", "generate", "tail-fanout", "--events", "900", "--brokers", "3", "--seed", "5"]
+ARGUMENTS = ["trace", "generate", "tail-fanout", "--events", "300", "--brokers", "3", "--seed", "5"]
 
 
 def digests(folder: Path) -> dict[str, str]:

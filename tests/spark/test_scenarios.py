@@ -43,7 +43,7 @@ ENGINES = ("spark", "spark sql", "local", "replay")
 def params() -> list[ParameterSet]:
     """Return the parameters; Spark's SQL reads the scenarios of one thread with test_violations.py in every run."""
     pairs = [(threads, backend) for threads in ("one", "many") for backend in ENGINES]
-    return [pytest.param(*pair, marks=pytest.mark.long if pair == ("one", "spark sql") else ()) for pair in pairs]
+    return [pytest.param(*pair, marks=pytest.mark.long if pair[1] == "spark sql" else ()) for pair in pairs]
 
 
 @pytest.mark.parametrize(("threads", "backend"), params())
