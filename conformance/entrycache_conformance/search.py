@@ -304,7 +304,7 @@ class BulkSearch:
 
     def _enter(self, answer: dict[str, Any]) -> None:
         """Enter the counts of a batch, and the first cases in which a rule fired as long as some are wanted."""
-        made: dict[int, generate.GeneratedCase] = {}
+        regenerated: dict[int, generate.GeneratedCase] = {}
         fired = {Rule(rule): entry for rule, entry in answer["fired"].items()}
         counted = Coverage({rule: total for rule, (total, _) in fired.items()}, answer["cells"], BATCH, answer["steps"])
         counted.defaults = answer["defaults"]
@@ -312,9 +312,9 @@ class BulkSearch:
         for rule, (_, places) in fired.items():
             self._coverage.played.setdefault(rule, [])
             for place in places[: self._wanted_runs(rule)]:
-                if place not in made:
-                    made[place] = self._maker.from_choices(answer["choices"][str(place)], Coverage())
-                self._coverage.played[rule].append((made[place].case, made[place].steps))
+                if place not in regenerated:
+                    regenerated[place] = self._maker.from_choices(answer["choices"][str(place)], Coverage())
+                self._coverage.played[rule].append((regenerated[place].case, regenerated[place].steps))
 
     def _describe_failure(self, batch: Sequence[generate.RecordedCase], raw: RawFailure) -> dict[str, Any]:
         case, _, difference = raw.failing[:3]
@@ -412,7 +412,7 @@ def _raw_failure(
 READ_BYTES: Final = 64 * 1024
 
 TASKS_AHEAD: Final = 4
-"""The number of tasks for each worker that may be under way or answered before the oldest one is taken."""
+"""The number of tasks for each worker that may be in progress or answered before the oldest one is taken."""
 
 WORKER_SECONDS: Final = 600.0
 """The time after which a worker without an answer counts as hanging."""
@@ -504,26 +504,26 @@ class Workers:
     def answers(self, enough: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         """Yield each number with its answer, in the order of the numbers, until `enough` returns true.
 
-        `enough` is asked before each task begins. The tasks that have begun are answered.
+        `enough` is asked before each task begins. Each task that was started is answered.
 
         Raises:
             BrokenSubject: a worker dies or hangs.
         """
-        begun = taken = 0
+        started = taken = 0
         is_over = False
         answers: dict[int, Any] = {}
         while True:
             for worker in self._workers:
-                is_free = worker.number is None and begun - taken < TASKS_AHEAD * len(self._workers)
+                is_free = worker.number is None and started - taken < TASKS_AHEAD * len(self._workers)
                 is_over = is_over or (is_free and enough())
                 if is_free and not is_over:
-                    worker.begin(begun)
-                    begun += 1
+                    worker.begin(started)
+                    started += 1
             while taken in answers:
                 taken += 1
                 yield taken - 1, answers.pop(taken - 1)
             busy = {worker.answers: worker for worker in self._workers if worker.number is not None}
-            if not busy and taken == begun and is_over:
+            if not busy and taken == started and is_over:
                 return
             ready = select.select(list(busy), [], [], min(1.0, self._timeout_seconds))[0] if busy else ()
             for worker in (busy[descriptor] for descriptor in ready):

@@ -197,16 +197,16 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def search_bulk(subject: InProcessSubject, jobs: int, batches: int = 8) -> tuple[Any, ...]:
     """Return everything that a bulk search over a few batches results in."""
-    coverage, met = Coverage(), list[Any]()
+    coverage, failures = Coverage(), list[Any]()
 
     def goes_on(raw: RawFailure) -> bool:
-        met.append((raw.failing.case, raw.failing.difference, raw.choices, raw.origin.case.earlier))
-        return len(met) < 5
+        failures.append((raw.failing.case, raw.failing.difference, raw.choices, raw.origin.case.earlier))
+        return len(failures) < 5
 
     result = search.BulkSearch(subject, QUEUE, 0, coverage, goes_on=goes_on).search(enough_after(batches), jobs)
     played = {rule: [(case.config, case.steps) for case, _ in runs] for rule, runs in coverage.played.items()}
     counts = (list(coverage.fired.items()), coverage.cells, coverage.examples, coverage.steps, coverage.defaults)
-    return counts, played, met, result.failure and result.failure.failing.case, result.skipped
+    return counts, played, failures, result.failure and result.failure.failing.case, result.skipped
 
 
 @pytest.mark.usefixtures("small_batches")
@@ -250,8 +250,8 @@ def test_a_failure_that_only_a_worker_meets_is_reported() -> None:
         is_wrong = os.getpid() != runner and type(op).name == "exists" and outcome.exists
         return replace(outcome, exists=False) if is_wrong else outcome
 
-    _, _, met, _, _ = search_bulk(twisted(lie), 2, batches=1)
-    ((case, difference, _, earlier),) = met
+    _, _, failures, _, _ = search_bulk(twisted(lie), 2, batches=1)
+    ((case, difference, _, earlier),) = failures
     assert (type(case.steps[difference.at]).name, difference.got.exists, earlier) == ("exists", False, ())
 
 
