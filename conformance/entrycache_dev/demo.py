@@ -29,7 +29,7 @@ from entrycache_conformance.subjects import processes
 from entrycache_conformance.systems import SYSTEMS, reference
 from entrycache_dev.changed_systems import find_touched_systems, list_changed_files
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
-from entrycache_protocol import case, files
+from entrycache_protocol import case, files, strict_json
 from entrycache_protocol.system import AnySystem
 from entrycache_spark.common.system import AUDITED, DemoTrace
 
@@ -133,7 +133,7 @@ class Demo:
             self.results.append({"schema": 1, "skipped": [{"what": f"{what}: failed", "reason": reason}]})
             return
         if any(key in value for key in ("levels", "evidence", "violations", "broken")):
-            self.results.append({**value, **marks})
+            self.results.append(strict_json.seal_json({**value, **marks}) if marks else value)
         # One trace cannot show every rule: it has one configuration.
         if "violations" in value and not all_conform(value["rules"]):
             self.worst = max(self.worst, 1)

@@ -5,8 +5,12 @@ else is an `AmbiguousJson` error. `check_json_value` holds a value of another fo
 
 `check_shape` holds a value from a file to a JSON Schema; `object_shape`, `mapping_shape`, `list_shape` and
 `nullable_shape` build such schemas.
+
+`seal_json` adds a digest of its content to an object, and `is_sealed` compares the two. A digest has no key: it shows
+an edit by hand, and not a forgery.
 """
 
+import hashlib
 import json
 import re
 from typing import Any, Final, NoReturn
@@ -192,3 +196,31 @@ def _shorten_message(message: str) -> str:
     """Shorten a message of jsonschema: it begins with the value, which may be long, and ends with the expectation."""
     text = errors.escape_unprintable(message)
     return text if len(text) <= 200 else f"{text[:100]} .. {text[-100:]}"
+
+
+DIGEST: Final = "digest"
+"""The key of an object that holds the digest of the rest."""
+
+UNSEALED_KEYS: Final = frozenset({DIGEST, "seconds"})
+"""The keys that no digest covers: two runs of the same cases differ in their duration."""
+
+
+def seal_json(value: dict[str, Any]) -> dict[str, Any]:
+    """Return the object with the digest of its content; an earlier digest is replaced."""
+    return {**value, DIGEST: _compute_digest(value)}
+
+
+def is_sealed(value: dict[str, Any]) -> bool:
+    """Return whether the object has no digest, or that of its content."""
+    return DIGEST not in value or value[DIGEST] == _compute_digest(value)
+
+
+def _compute_digest(value: Any) -> str:
+    text = json.dumps(_sealed_part(value), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _sealed_part(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sealed_part(part) for key, part in value.items() if key not in UNSEALED_KEYS}
+    return [_sealed_part(part) for part in value] if isinstance(value, list | tuple) else value

@@ -17,6 +17,7 @@ from entrycache_cli.report.terminal import make_console
 from entrycache_dev.demo import Demo
 from entrycache_dev.demo import main as demo_main
 from entrycache_protocol.errors import UsageError
+from entrycache_protocol.strict_json import seal_json
 from entrycache_reference.rules import Rule
 from tests.support.command import run
 from tests.support.runs import failure, result
@@ -77,11 +78,12 @@ def test_the_end_of_the_demo_has_at_most_40_lines_of_80_columns(
     for name, value in {"COLUMNS": "80", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "dumb"}.items():
         monkeypatch.setenv(name, value)
     rules = {rule.value: "conforms" for rule in Rule}
+    segmented = {rule: verdict for rule, verdict in rules.items() if rule.startswith("S-")}
     level = {"examples": 470, "steps": 9_000, "verdict": "conforms", "missing": []}
     waived = [{"what": f"limits.{number}", "reason": "waived by a finding"} for number in range(9)]
     levels = dict.fromkeys(("range", "queue", "manager", "reads", "cursors"), level)
     run = {**conformed("conforms"), "levels": levels, "rules": {}, "skipped": waived}
-    audit = {"schema": 1, "rules": rules, "violations": 0, "system": "pulsar-segmented", "engine": "replay"}
+    audit = {"schema": 1, "rules": segmented, "violations": 0, "system": "pulsar-segmented", "engine": "replay"}
     proof = {"grade": "proved", "bounds": "1", "refuted_mutant": "none"}
     proofs = [{**proof, "rule": rule} for rule in rules]
     lacking = [{"what": f"conform pulsar:{number}", "reason": "mvn is missing"} for number in range(9)]
@@ -175,6 +177,68 @@ def test_a_verdict_that_contradicts_its_parts_is_refused_with_its_line(
         assert (code, out, len(err.splitlines())) == (2, "", 1)
         assert f"{path}, line 2: " in err
         assert message in err
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"system": "kafka-streams"}, "kafka-streams has no level 'range'"),
+        ({"system": "pulsar-pip999"}, "its system is 'pulsar-pip999', and there is none of that name"),
+        ({"levels": {"lookups": level_of()}}, "pulsar-pip430 has no level 'lookups'"),
+        ({"levels": {"range": level_of(missing=["peek"])}}, "pulsar-pip430 has no operation 'peek'"),
+        ({"rules": {"K-GET-1": {"fired": 1}}}, "pulsar-pip430 has no rule 'K-GET-1'"),
+        (
+            {"levels": {"range": level_of(rules={"S-GET-1": {"fired": 9, "verdict": "conforms"}})}},
+            "pulsar-pip430 has no rule 'S-GET-1'",
+        ),
+        (
+            {
+                "levels": {"range": level_of(rules={"R-READ-1": {"fired": 9, "verdict": "conforms"}})},
+                "rules": {"R-READ-1": {"fired": 8}},
+            },
+            "its levels count 9 steps of R-READ-1, and the whole run 8",
+        ),
+        ({"levels": {"range": level_of(examples=500)}}, "its level range conforms after 500 examples and 9 steps"),
+        (
+            {"levels": {"range": {**BROKEN, "rules": {"R-READ-1": {"fired": 9, "verdict": "conforms"}}}}},
+            "its level range is violates, and no rule of it is",
+        ),
+    ],
+)
+def test_a_run_with_parts_of_another_system_or_wrong_counts_is_refused(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps({**conformed("conforms"), **changes}), "utf-8")
+    with pytest.raises(UsageError, match="line 1: ") as caught:
+        read_results(path)
+    assert message in str(caught.value)
+
+
+def test_an_audit_with_rules_of_another_system_or_a_wrong_sum_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    audited = {**AUDITED, "system": "pulsar-pip430", "violation_counts": {"a": {"R-EVICT-8": 1}}}
+    path.write_text(json.dumps(audited), "utf-8")
+    assert len(read_results(path)) == 1
+    for changes, message in (
+        ({"system": "kafka-streams"}, "kafka-streams has no rule 'R-EVICT-8'"),
+        ({"system": "x"}, "its system is 'x'"),
+        ({"violations": 2}, "its counts by broker and rule have another sum"),
+    ):
+        path.write_text(json.dumps({**audited, **changes}), "utf-8")
+        with pytest.raises(UsageError, match=message):
+            read_results(path)
+
+
+def test_an_edited_result_is_refused_by_its_digest(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    sealed = [seal_json({**one, "seconds": 1.5}) for one in ALL]
+    path.write_text("".join(json.dumps({**one, "seconds": 2.5}) + "\n" for one in sealed), "utf-8")
+    assert len(read_results(path)) == len(ALL)
+    for one in sealed:
+        path.write_text(json.dumps({**one, "subject": "pulsar:5.0.1"}), "utf-8")
+        with pytest.raises(UsageError, match="its digest is not that of its content"):
+            read_results(path)
 
 
 def test_a_proof_whose_verdict_contradicts_its_problems_is_refused(tmp_path: Path) -> None:

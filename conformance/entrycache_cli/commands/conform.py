@@ -56,6 +56,7 @@ from entrycache_conformance.subjects.wrappers import ValidatedSubject, lift_waiv
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import BrokenSubject, Interrupted, UsageError, WriteError, escape_unprintable, shorten
+from entrycache_protocol.strict_json import seal_json
 from entrycache_protocol.subject import TestedSubject
 from entrycache_protocol.system import AnySystem, system_named
 
@@ -282,7 +283,7 @@ def command(
     except BrokenSubject as error:
         subject_seen = next(iter(output.subjects), None)
         metadata = content.run_metadata(subject_seen, kwargs["profile"], kwargs["seed"], kwargs["bulk"])
-        result = content.broken_result(choice, str(error), metadata, subject_seen)
+        result = seal_json(content.broken_result(choice, str(error), metadata, subject_seen))
         if as_json:
             terminal.echo(json.dumps(result))
         output.files.write([result])
@@ -433,7 +434,7 @@ class Output(NamedTuple):
 
 def _print_report(report: RunReport, output: Output, run: str, known_report: KnownReport | None) -> None:
     """Print a report and the states of the known failures, and write the requested files."""
-    result = {**report.to_json(), **({} if known_report is None else known_json(known_report))}
+    result = seal_json({**report.to_json(), **({} if known_report is None else known_json(known_report))})
     if output.as_json:
         terminal.echo(json.dumps(result))
     elif output.quiet:

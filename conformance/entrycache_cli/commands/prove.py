@@ -16,6 +16,7 @@ from rich.text import Text
 from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo, make_console
 from entrycache_protocol.errors import Interrupted, Verdict
+from entrycache_protocol.strict_json import seal_json
 from entrycache_reference.rules import SYSTEM_NAMES
 
 if TYPE_CHECKING:
@@ -91,7 +92,9 @@ def _say(result: Proof, problems: list[str], without: Verdict, profile: str, as_
         }
         echo(
             json.dumps(
-                {**verdict_json, "refinements": refinements, "problems": problems, "skipped": skipped, **metadata}
+                seal_json(
+                    {**verdict_json, "refinements": refinements, "problems": problems, "skipped": skipped, **metadata}
+                )
             )
         )
         return

@@ -19,6 +19,7 @@ from rich.text import Text
 
 from entrycache_cli.report import content, terminal
 from entrycache_protocol.errors import UsageError, escape_unprintable
+from entrycache_protocol.strict_json import seal_json
 from entrycache_spark.common.results import AuditResult, Verdict, Violation
 from entrycache_spark.common.rule_files import named_columns
 from entrycache_trace import files, inspect
@@ -47,7 +48,7 @@ def print_audit(
     `provenance`: see `audit_provenance`.
     """
     if as_json:
-        terminal.echo(json.dumps({**audit_json(result, provenance), "shown": list(excerpts)}))
+        terminal.echo(json.dumps(seal_json({**audit_json(result, provenance), "shown": list(excerpts)})))
         return
     table = Table("rule", "verdict", "violations")
     for rule, verdict in result.rules.items():

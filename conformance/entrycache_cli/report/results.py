@@ -46,7 +46,7 @@ def read_results(path: Path) -> list[dict[str, Any]]:
     """Read the objects in a file of results.
 
     Raises:
-        UsageError: the file cannot be read, or a line is not a result, or its verdict contradicts its parts.
+        UsageError: the file cannot be read, or a line is not a result, or it was edited, or it contradicts itself.
     """
     results_read = []
     for number, line in enumerate(files.read_text(path, "the results").split("\n"), 1):
@@ -84,12 +84,14 @@ def result_kind(result: dict[str, Any], where: str) -> str:
 
 
 def find_contradiction(result: dict[str, Any], where: str) -> str:
-    """Return the first verdict of a result that contradicts the verdicts of its parts; empty if none does."""
+    """Return the first part of a result that contradicts its other parts or its system; empty if none does."""
     kind = result_kind(result, where)
+    if not strict_json.is_sealed(result):
+        return f"its {strict_json.DIGEST} is not that of its content: somebody has edited it"
     if kind == "conform":
-        return _find_wrong_level(result)
+        return _find_foreign_part(result) or _find_wrong_count(result) or _find_wrong_level(result)
     if kind == "audit":
-        return _find_wrong_rule(result)
+        return _find_foreign_rule(result) or _find_wrong_rule(result)
     if kind == "prove" and {"verdict", "problems"} <= result.keys():
         verdict, problems = result["verdict"], result["problems"]
         if (verdict == errors.Verdict.VIOLATES.value) != bool(problems):
@@ -99,6 +101,56 @@ def find_contradiction(result: dict[str, Any], where: str) -> str:
     return ""
 
 
+def _find_foreign_part(result: dict[str, Any]) -> str:
+    """Return the first level, operation or rule of a run that its system does not have."""
+    from entrycache_conformance.levels import list_levels  # noqa: PLC0415 - it imports the systems
+    from entrycache_conformance.systems import SYSTEMS  # noqa: PLC0415
+
+    name = result["system"]
+    if name not in SYSTEMS:
+        return f"its system is {errors.describe_value(name)}, and there is none of that name"
+    levels, rules = list_levels(SYSTEMS[name]), {rule.value for rule in SYSTEMS[name].laws.rules}
+    ops, failures = SYSTEMS[name].ops.keys(), result.get("failures", ())
+    named = [
+        *(("level", level, levels) for level in (*result["levels"], *(one["level"] for one in failures))),
+        *(("operation", op, ops) for level in result["levels"].values() for op in level["missing"]),
+        *(("rule", rule, rules) for level in result["levels"].values() for rule in level.get("rules", ())),
+        *(("rule", rule, rules) for one in failures for rule in one["rules"]),
+        *(("rule", rule, rules) for rule in result.get("rules", ())),
+    ]
+    foreign = next(((kind, one) for kind, one, known in named if one not in known), None)
+    return "" if foreign is None else f"{name} has no {foreign[0]} {errors.describe_value(foreign[1])}"
+
+
+def _find_wrong_count(result: dict[str, Any]) -> str:
+    """Return the first rule that fired more often at the levels of a run than in the whole run, or with no level."""
+    fired: Counter[str] = Counter()
+    for level in result["levels"].values():
+        fired.update({rule: one["fired"] for rule, one in level.get("rules", {}).items()})
+    for rule, count in fired.items():
+        total = result.get("rules", {}).get(rule, {"fired": count})["fired"]
+        if count > total:
+            return f"its levels count {count} steps of {rule}, and the whole run {total}"
+    for name, level in result["levels"].items():
+        if level["verdict"] == errors.Verdict.CONFORMS.value and level["steps"] < level["examples"]:
+            return f"its level {name} conforms after {level['examples']} examples and {level['steps']} steps"
+    return ""
+
+
+def _find_foreign_rule(result: dict[str, Any]) -> str:
+    """Return the first rule of an audit that its system does not have."""
+    from entrycache_conformance.systems import SYSTEMS  # noqa: PLC0415 - it imports a system
+
+    name = result.get("system")
+    if name is None:
+        return ""
+    if name not in SYSTEMS:
+        return f"its system is {errors.describe_value(name)}, and there is none of that name"
+    rules = {rule.value for rule in SYSTEMS[name].laws.rules}
+    foreign = next((rule for rule in result["rules"] if rule not in rules), None)
+    return "" if foreign is None else f"{name} has no rule {errors.describe_value(foreign)}"
+
+
 def _find_wrong_level(result: dict[str, Any]) -> str:
     """Return the first level of a run, or the run, whose verdict its rules or its levels contradict."""
     violates = errors.Verdict.VIOLATES.value
@@ -106,6 +158,8 @@ def _find_wrong_level(result: dict[str, Any]) -> str:
         broken = [rule for rule, one in level.get("rules", {}).items() if one["verdict"] == violates]
         if broken and level["verdict"] != violates:
             return f"its level {name} is {level['verdict']}, and there {broken[0]} is {violates}"
+        if "rules" in level and level["verdict"] == violates and not broken:
+            return f"its level {name} is {violates}, and no rule of it is"
         groundless = _find_groundless_verdict(level)
         if groundless:
             return f"its level {name} {groundless}"
@@ -144,6 +198,9 @@ def _find_wrong_rule(result: dict[str, Any]) -> str:
     for rule in broken:
         if result["rules"].get(rule, violates) != violates:
             return f"its rule {rule} is {result['rules'][rule]}, and it has violations of it"
+    counts = result.get("violation_counts")
+    if counts is not None and sum(sum(rules.values()) for rules in counts.values()) != result["violations"]:
+        return f"it has {result['violations']} violations, and its counts by broker and rule have another sum"
     if result["violations"] and violates not in result["rules"].values():
         return f"it has {result['violations']} violations, and none of its rules is {violates}"
     return ""
