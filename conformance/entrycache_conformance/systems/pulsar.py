@@ -1,7 +1,8 @@
 """Parts that the three Pulsar systems share: limits, positions for generated cases, and imports of their Java tests.
 
 A place is a cache and a position of a managed ledger. `make_places` gives small sets of them, so that operations meet.
-`make_boundary_places` gives names and numbers at which implementations go wrong.
+`make_boundary_places` gives names and numbers at which implementations go wrong: at the ends of integers, or where two
+places become one.
 """
 
 from collections.abc import Sequence
@@ -79,12 +80,96 @@ NEIGHBOURING_ENTRIES: Final = (
 """Neighbouring entries, so that no range spans more than a subject may look through one by one."""
 
 
-def make_boundary_places(draw: Draw, names: tuple[str, ...] = CACHE_NAMES) -> tuple[tuple[CacheName, Position], ...]:
-    """Return four neighbouring names with two ledgers and three entries at which implementations go wrong."""
+PACKED_LEDGERS: Final = (*(1_000, 2**32, 10_000, 2**16, 31, 10**6, 100, 2**20, 10**9, 256, 100_000, 10),)
+"""Factors of a ledger in numbers that stand for a position, such as ledger * 1,000 + entry; some are also the number of
+entries at which a shorter integer begins again.
+"""
+
+FACTORS_OF_A_CASE: Final = 2
+
+JOINED_NAMES: Final = ("a", "a1", "Aa", "BB")
+"""Names of which two coincide if a ledger is joined to them without a separator, and two in a hash of Java."""
+
+JOINED_NUMBERS: Final = (1, 11, 111)
+"""Ledgers and entries that coincide if one is joined to the other as text."""
+
+
+def make_boundary_places(draw: Draw, names: tuple[str, ...] = CACHE_NAMES) -> Places:
+    """Return places at which implementations go wrong.
+
+    Half of them are four neighbouring names with two ledgers and three entries. In the other half two places are one
+    if a position becomes a single number or a text.
+    """
+    kind = draw(0, 5)
+    if kind in {3, 4}:
+        return _make_packed_places(draw, names)
+    if kind == 5:
+        return _make_joined_places()
     first = draw(0, len(names) - 1)
     chosen = [CacheName((names * 2)[first + at]) for at in range(4)]
     ledgers, entries = choose(draw, LEDGER_PAIRS), choose(draw, NEIGHBOURING_ENTRIES)
     return tuple((name, Position(ledger, entry)) for name in chosen for ledger in ledgers for entry in entries)
+
+
+def _make_packed_places(draw: Draw, names: tuple[str, ...]) -> Places:
+    """Return places of one cache: for each of some factors two neighbouring ledgers, whose positions meet as numbers.
+
+    The ledgers of each factor are their own.
+    """
+    first, name = draw(0, len(PACKED_LEDGERS) - 1), CacheName(names[0])
+    factors = (PACKED_LEDGERS * 2)[first : first + FACTORS_OF_A_CASE]
+    numbers = [
+        number for at, factor in enumerate(factors) for number in ((at * 2, 0), (at * 2, factor), (at * 2 + 1, 0))
+    ]
+    return tuple((name, Position(4 + ledger, entry)) for ledger, entry in numbers)
+
+
+def _make_joined_places() -> Places:
+    """Return places in the order of their joined text, so that those of one text are neighbours."""
+    numbers = [(ledger, entry) for ledger in JOINED_NUMBERS for entry in JOINED_NUMBERS[:2]]
+    places = [(CacheName(name), Position(*number)) for name in JOINED_NAMES for number in numbers]
+    return tuple(sorted(places, key=lambda place: (f"{place[0]}{place[1].ledger}{place[1].entry}".lower(), place)))
+
+
+class PlaceWalk:
+    """A walk between places that an implementation may take for one another: half of the steps go to a neighbour.
+
+    `may_meet` says that there are such places; `patience` makes cases longer then, so that they do meet.
+    """
+
+    def __init__(self, draw: Draw, places: Places) -> None:
+        self._draw = draw
+        self._places = places
+        self.may_meet = len({pos.ledger for _, pos in places}) > len(LEDGER_PAIRS[0])
+        self._last = 0
+
+    @property
+    def patience(self) -> int:
+        """How much longer cases are because of such places."""
+        return 2 if self.may_meet else 1
+
+    def note(self, place: tuple[CacheName, Position]) -> None:
+        """Go on from this place, if it is one of them."""
+        if self.may_meet and place in self._places:
+            self._last = self._places.index(place)
+
+    def next_place(self) -> tuple[CacheName, Position] | None:
+        """Return a neighbour of the last place half of the time, if such places are in use."""
+        if not self.may_meet or self._draw(0, 1) == 0:
+            return None
+        offset = (1, -1, 2, -2)[self._draw(0, 3)]
+        self._last = (self._last + offset) % len(self._places)
+        return self._places[self._last]
+
+
+WIDEST_RANGE: Final = 100_000
+"""The most entries of one ledger between the bounds of a range: a subject may look through them one by one."""
+
+
+def narrow_range(first: Position, last: Position) -> Position:
+    """Return the last position of a range, or the first one if too many entries of its ledger lie between them."""
+    is_too_wide = first.ledger == last.ledger and last.entry - first.entry > WIDEST_RANGE
+    return first if is_too_wide else last
 
 
 _MANAGED_LEDGER: Final = "org.apache.bookkeeper.mledger"

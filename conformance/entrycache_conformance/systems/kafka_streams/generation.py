@@ -29,6 +29,9 @@ from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 VIEWS: Final = ("v", "w")
 NAMESPACES: Final = ("a", "b", "c", "B")
 STORES: Final = ("s", "t")
+SEPARATORS: Final = ("", "-", ":", "_", "/", ".", "\0")
+"""Texts by which an implementation may join a name and a key."""
+
 TOPICS: Final = ("", "t", "𝄞", "topic")
 HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
 NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
@@ -51,13 +54,15 @@ class Aim:
         empty_prefix: bool = True,
         has_context: bool = True,
         views_overflow: bool = True,
+        separator: str | None = None,
     ) -> None:
         self.draw = draw
         self.traits = traits
         self.menu = menu
         self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
-        self.namespaces = NAMESPACES[:namespaces]
-        self.stores = STORES[:stores]
+        joined = (NAMESPACES, STORES) if separator is None else (join_names("a", separator), join_names("s", separator))
+        self.namespaces = joined[0][:namespaces]
+        self.stores = joined[1][:stores]
         self.clamp = clamp
         self.has_context = has_context
         self.views_overflow = views_overflow
@@ -374,6 +379,24 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     return tuple(op for op in queries if type(op).name in menu)
 
 
+def join_names(name: str, separator: str) -> tuple[str, ...]:
+    """Return four names, of which the second one is the first one with a separator and a part of `joined_keys`."""
+    return name, f"{name}{separator}b", name.upper(), "b"
+
+
+def joined_keys(separator: str) -> tuple[str, ...]:
+    """Return two keys that make one text with the first two names of `join_names`."""
+    return f"b{separator}x", "x"
+
+
+def meet_in_text(traits: WorkloadParameters, declaration: Declaration, separator: str) -> WorkloadParameters:
+    """Return the parameters with the two names and keys that are one text alone, if the subject takes such keys."""
+    sizes = [size_bytes(key, "1", "", ()) for key in joined_keys(separator)]
+    if declaration.limits.entry_size is not None or max(sizes) > declaration.limits.max_size:
+        return traits
+    return traits._replace(keys=joined_keys(separator), namespaces=(2,), stores=(2,))
+
+
 GREAT_STEPS: Final = 12
 """The most steps of a case whose entries have megabytes."""
 
@@ -429,6 +452,9 @@ def plan_case(
     """Plan a case of these operations."""
     profile = choose(draw, DEFAULT_WORKLOADS) if workload is None else workload
     traits = within_sizes(WORKLOADS[profile], declaration)
+    separator = choose(draw, SEPARATORS) if traits.joins_names else None
+    if separator is not None and draw(0, 1) == 1:
+        traits = meet_in_text(traits, declaration, separator)
     config = make_config(draw, declaration, profile)
     with_stores = any(LEVEL_OF[name] != "cache" for name in menu)
     namespaces = min(choose(draw, traits.namespaces), declaration.limits.namespaces or len(NAMESPACES))
@@ -445,6 +471,7 @@ def plan_case(
         limits.empty_prefix,
         takes_context(traits, declaration),
         limits.open_views_overflow,
+        separator,
     )
     aim.pending_ops = fill_to_the_default(declaration, menu, aim)
     steps_max = GREAT_STEPS if aim.pending_ops else traits.steps_max

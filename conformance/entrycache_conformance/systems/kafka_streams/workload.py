@@ -48,6 +48,9 @@ class WorkloadParameters(NamedTuple):
     listener that has thrown is called once more. `listens_late`: before an eviction the first dirty entry is used, and
     a listener and a flush follow. `reopens`: a listener closes its namespace and writes to it again; two writes and a
     resize to 0 follow.
+
+    With `joins_names` two namespaces and two keys are such that name and key, joined by nothing or by a separator, are
+    one text.
     """
 
     keys: tuple[str, ...] = ("x", "y", "z")
@@ -65,6 +68,7 @@ class WorkloadParameters(NamedTuple):
     flushes_again: bool = False
     listens_late: bool = False
     reopens: bool = False
+    joins_names: bool = False
     batch: int = USUAL_BATCH
 
 
@@ -162,6 +166,7 @@ WORKLOADS: Final = {
         steps_max=60,
         patience=2,
         often={"put": 2, "usage": 3, "all": 2, "close": 3, "clear": 3},
+        joins_names=True,
     ),
     WorkloadProfile.LONE: WorkloadParameters(
         keys=("x", "y", "z"),

@@ -14,9 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems.pulsar import (
     NAMES_IN_ONE_ORDER,
+    PlaceWalk,
     add_sizes,
     make_boundary_places,
     make_places,
+    narrow_range,
     take_caches,
 )
 from entrycache_protocol.declaration import Declaration
@@ -107,8 +109,9 @@ class Aim:
         self.has_payload = declaration.payload
         self.has_insert = "insert" in declaration.ops
         self.max_size: int = declaration.limits.max_size
-        self.sizes = add_sizes(SIZES, declaration.sizes)
+        self.sizes = add_sizes(BOUNDARY_SIZES if traits.has_boundary_values else SIZES, declaration.sizes)
         self.fresh = traits.fresh
+        self.walk = PlaceWalk(draw, traits.fresh if traits.has_boundary_values else ())
         self.caches = traits.caches
         self.token = FIRST_TOKEN
         self.pending_ops: list[Callable[[State], Any]] = []
@@ -120,8 +123,12 @@ class Aim:
 
     def place(self, state: State, live_weight: int = 4) -> tuple[CacheName, Position]:
         """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
+        if (near := self.walk.next_place()) is not None:
+            return near
         live = [(name, pos) for name in sorted(state.caches) for pos in sorted(state.caches[name].entries)]
-        return (*self.fresh, *live * live_weight)[self.draw(0, len(self.fresh) + live_weight * len(live) - 1)]
+        place = (*self.fresh, *live * live_weight)[self.draw(0, len(self.fresh) + live_weight * len(live) - 1)]
+        self.walk.note(place)
+        return place
 
     def near(self, thresholds: list[int]) -> int:
         """Return a threshold, one above it, or one below it, by one number."""
@@ -138,6 +145,7 @@ def make_insert(aim: Aim, cache: CacheName, pos: Position, size: int) -> ops.Ins
 
 
 SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, 49, -1)
+BOUNDARY_SIZES: Final = (*SIZES, 2**31 - 1, 2**24 + 1, 2**30, 2**31 - 1, 65_536)
 AIMED_BYTES_MAX: Final = 10_000
 """The greatest limit that sizes aim at; no subject must hold more for that."""
 
@@ -197,7 +205,7 @@ def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
     last = ends[at % len(ends)]
     if first > last and at < 3 * len(ends):
         first, last = last, first
-    return cache, first, last
+    return cache, first, narrow_range(first, last)
 
 
 def read(aim: Aim, state: State) -> ops.Read:
@@ -331,7 +339,8 @@ def evict(aim: Aim, state: State) -> ops.Evict:
 
 def evict_from_several(aim: Aim, state: State) -> Any:
     """Make a size pass with several caches to choose from; first each of some grows to a size of its own."""
-    if len(passes.choose_givers(state)) > 1 or not aim.has_insert or aim.draw(0, 1) == 0:
+    is_alone = len(aim.caches) < 2 or not aim.has_insert
+    if len(passes.choose_givers(state)) > 1 or is_alone or aim.draw(0, 1) == 0:
         return evict(aim, state)
     aim.pending_ops = [partial(evict, aim)]
     for name in aim.caches[: aim.draw(2, len(aim.caches))]:
@@ -391,6 +400,9 @@ CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 }
 """Small limits, so that a few entries cross them, and amounts below, at and above 0."""
 
+BOUNDARY_LIMITS: Final = (2**33, 2**33, 100, 2**32, 2**40)
+"""Limits below which the bytes of a few entries leave the integers of 32 bits, and a small one."""
+
 
 def plan_case(
     draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
@@ -402,13 +414,16 @@ def plan_case(
     traits = traits._replace(fresh=take_caches(traits.fresh, declaration))
     base: Config = declaration.base_config()
     options = {**CONFIG_CHOICES, "max_size_bytes": (base.max_size_bytes, *CONFIG_CHOICES["max_size_bytes"])}
+    if traits.has_boundary_values:
+        options["max_size_bytes"] = BOUNDARY_LIMITS
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     config = dataclasses.replace(base, **changes)
     aim = Aim(draw, declaration, config, traits)
     make = partial(make_operation, aim)
-    return CasePlan(config, menu, traits.steps_max, traits.typical_steps, make, pending=lambda: len(aim.pending_ops))
+    steps_max, typical_steps = (number * aim.walk.patience for number in (traits.steps_max, traits.typical_steps))
+    return CasePlan(config, menu, steps_max, typical_steps, make, pending=lambda: len(aim.pending_ops))
 
 
 __all__ = ["MAKERS", "Aim", "make_operation"]

@@ -148,7 +148,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         unvaried=frozenset({"variants"}),
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
-        extra_workloads=MappingProxyType({generation.WorkloadProfile.BOUNDARY: 8}),
+        extra_workloads=MappingProxyType({generation.WorkloadProfile.BOUNDARY: 5}),
     ),
     text=system.Text("caches", explanation.state_text, explanation.lanes),
     blame=explanation.BLAME,

@@ -8,7 +8,7 @@ holds the draws, the small set of places and the limits of one case. Each table 
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar import add_sizes
+from entrycache_conformance.systems.pulsar import PlaceWalk, add_sizes, narrow_range
 from entrycache_conformance.systems.pulsar_pip430 import workload
 from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Limits, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
@@ -43,6 +43,7 @@ class Aim:
         self.config = config
         self.declaration = declaration
         self.fresh = traits.fresh
+        self.walk = PlaceWalk(draw, traits.fresh if traits.has_boundary_values else ())
         self.caches = traits.caches
         self.widths = traits.widths
         self.flood = traits.flood
@@ -68,12 +69,15 @@ class Aim:
 
     def place(self, state: State, live_weight: int = 4) -> tuple[CacheName, Position]:
         """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
+        if (near := self.walk.next_place()) is not None:
+            return near
         fresh = self.fresh
         queue = state.queue
         at = self.draw(0, len(fresh) + live_weight * len(queue) - 1)
-        if at < len(fresh):
-            return fresh[at]
-        return queue[(at - len(fresh)) % len(queue)] or fresh[at % len(fresh)]
+        slot = None if at < len(fresh) else queue[(at - len(fresh)) % len(queue)]
+        place = slot or fresh[at % len(fresh)]
+        self.walk.note((place[0], place[1]))
+        return place
 
     def near(self, thresholds: list[int]) -> int:
         """Return a threshold, one above it, or one below it, by one number."""
@@ -171,7 +175,7 @@ def bounds(aim: Aim, state: State) -> tuple[CacheName, Position, Position]:
     last = ends[at % len(ends)]
     if first > last and at < 3 * len(ends):
         first, last = last, first
-    return cache, first, last
+    return cache, first, narrow_range(first, last)
 
 
 RANGE_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {

@@ -382,7 +382,7 @@ def plan_case(
         config,
         chosen,
         traits.steps_max * longer,
-        USUAL_STEPS * traits.patience * longer,
+        USUAL_STEPS * traits.patience * longer * aim.walk.patience,
         partial(make_operation, aim),
         pending=lambda: len(aim.pending_ops),
     )

@@ -273,7 +273,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         workload.menu,
         generation.plan_case,
         workloads={profile.value: profile for profile in WorkloadProfile},
-        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 8}),
+        extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 5}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         central=MappingProxyType(
             {

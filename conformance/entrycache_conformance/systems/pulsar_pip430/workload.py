@@ -140,6 +140,9 @@ BOUNDARY_LIMITS: Final = (
 decimal.
 """
 
+LIMITS_NOT_REACHED: Final = (2**33, 134_217_728, 2**40)
+"""Limits below whose trigger the bytes of a few entries leave the integers of 32 bits."""
+
 BOUNDARY_SIZES: Final = (1, 255, 256, 2**31 - 1, 65_535, 65_536, 2**24 + 1, 2**31 - 1, 0, -1, 128, 32_768, 2**30)
 
 ROW_LENGTHS: Final = (8, 9, 16, 17, 18, 32, 33, 64, 65)
@@ -213,6 +216,7 @@ WORKLOADS: Final = {
         make_places(2, 1, 6),
         (30, 3),
         steps_max=400,
+        patience=6,
         often={"insert": 3, "evict": 3, "expire": 2, "get_range": 2, "read": 3, "remove_range": 2},
         widths=(40, 0, 130, 9, 18),
         flood=150,
@@ -411,6 +415,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, storage_size))
     if traits.has_boundary_values and crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
         changes["max_size_bytes"], changes["watermark"] = choose(draw, BOUNDARY_LIMITS)
+    if traits.has_boundary_values and not crosses and changes.get("max_size_bytes"):
+        changes["max_size_bytes"] = choose(draw, LIMITS_NOT_REACHED)
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     return dataclasses.replace(base, **changes)

@@ -12,7 +12,14 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.systems import pulsar
-from entrycache_conformance.systems.pulsar import add_sizes, make_boundary_places, make_places, take_caches
+from entrycache_conformance.systems.pulsar import (
+    PlaceWalk,
+    add_sizes,
+    make_boundary_places,
+    make_places,
+    narrow_range,
+    take_caches,
+)
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference import rules, vocabulary
@@ -70,6 +77,9 @@ class WorkloadProfile(Enum):
     BOUNDARY = "odd"
 
 
+LARGE_RINGS: Final[RingSizes] = ((2**33, 2), (2**36, 3))
+"""Rings in one of whose segments the bytes of a few entries leave the integers of 32 bits."""
+
 SMALL_RINGS: Final[RingSizes] = ((4, 2), (128, 2), (3, 3), (192, 3), (2, 2))
 
 WORKLOADS: Final = {
@@ -85,12 +95,15 @@ WORKLOADS: Final = {
     WorkloadProfile.GREAT: WorkloadParameters(
         make_places(2, 1, 150), ((6_400, 3), (64_000, 40)), steps_max=800, patience=15, often={"insert": 3}
     ),
-    WorkloadProfile.BOUNDARY: WorkloadParameters(make_places(4, 2, 3), has_boundary_values=True),
+    WorkloadProfile.BOUNDARY: WorkloadParameters(
+        make_places(4, 2, 3), (*LARGE_RINGS, (512, 4), (384, 3)), patience=2, has_boundary_values=True
+    ),
 }
 """The parameters of each profile."""
 
 
 SIZES: Final = (1, 10, 64, 0, 63, 65, 1, 2, 128, 40, -1)
+BOUNDARY_SIZES: Final = (*SIZES, 2**31 - 1, 2**24 + 1, 2**30, 2**31 - 1, 65_536)
 AIMED_BYTES_MOST: Final = 10_000
 """The greatest segment that sizes aim at; no subject must hold more for that."""
 
@@ -103,17 +116,21 @@ class Aim:
     def __init__(self, draw: Draw, declaration: Declaration, traits: WorkloadParameters) -> None:
         self.draw = draw
         self.fresh = traits.fresh
+        self.walk = PlaceWalk(draw, traits.fresh if traits.has_boundary_values else ())
         self.has_payload = declaration.payload
         self.max_size: int = declaration.limits.max_size
         self.has_long_entries: bool = declaration.limits.long_entries
-        self.sizes = add_sizes(SIZES, declaration.sizes)
+        self.sizes = add_sizes(BOUNDARY_SIZES if traits.has_boundary_values else SIZES, declaration.sizes)
         self.token = FIRST_TOKEN
 
     def place(self, state: State, live_weight: int = 3) -> tuple[vocabulary.CacheName, vocabulary.Position]:
         """Return a place, cached or not, by one number. Key spaces are small, so that operations meet."""
+        if (near := self.walk.next_place()) is not None:
+            return near
         live = [entry.place for segment in state.segments.values() for entry in segment.entries] if live_weight else []
         at = self.draw(0, len(self.fresh) + live_weight * len(live) - 1)
         cache, pos = self.fresh[at] if at < len(self.fresh) else live[(at - len(self.fresh)) % len(live)]
+        self.walk.note((cache, pos))
         return cache, pos
 
     def size(self, state: State) -> int:
@@ -173,7 +190,7 @@ def get_range(aim: Aim, state: State) -> ops.GetRange:
         vocabulary.Position(-1, -1),
         vocabulary.Position(pos.ledger, pos.entry - 1),
     ]
-    return ops.GetRange(cache, pos, choose(aim.draw, ends))
+    return ops.GetRange(cache, pos, narrow_range(pos, choose(aim.draw, ends)))
 
 
 MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
@@ -241,8 +258,8 @@ def plan_case(
     return CasePlan(
         config,
         chosen,
-        traits.steps_max,
-        USUAL_STEPS * traits.patience,
+        traits.steps_max * aim.walk.patience,
+        USUAL_STEPS * traits.patience * aim.walk.patience,
         make=lambda name, state: MAKERS[name](aim, state),
         final_queries=lambda state: final_queries(declaration, traits, state),
     )

@@ -157,7 +157,7 @@ SYSTEM: Final[System[Config, State, Op, Outcome]] = System(
         generation.plan_case,
         workloads={profile.value: profile for profile in generation.WorkloadProfile},
         extra_workloads=MappingProxyType(
-            {generation.WorkloadProfile.GREAT: 20, generation.WorkloadProfile.BOUNDARY: 8}
+            {generation.WorkloadProfile.GREAT: 20, generation.WorkloadProfile.BOUNDARY: 5}
         ),
         distinguishing={"small-keys": 60, "default": 60},
         central=MappingProxyType({"all": (frozenset({"insert"}), frozenset({"get", "get_range"}))}),
