@@ -188,3 +188,15 @@ def test_a_session_that_checks_nothing_fails(workers: tuple[str, ...], author: p
     collected = author.runpytest_subprocess(*options, *subject, "--collect-only")
     assert collected.ret == pytest.ExitCode.OK
     assert author.runpytest_subprocess(*options, *subject, "-k", "author").ret == pytest.ExitCode.OK
+
+
+@pytest.mark.long
+def test_a_step_that_never_ends_fails_every_test_of_its_level(author: pytest.Pytester) -> None:
+    """No test of level range is about R-LIVENESS-1: that rule fires in passes."""
+    loop = "    def get(self, cache, pos):\n        while pos[1] == 3:\n            pass\n"
+    author.makepyfile(
+        endless=author.path.joinpath("right_cache.py").read_text().replace("    def get(self, cache, pos):\n", loop)
+    )
+    result = author.runpytest_inprocess(*OPTIONS[:1], "endless:MyCache", *OPTIONS[2:], "-k", "R-READ-6 or R-INSERT-1")
+    assert result.parseoutcomes()["failed"] == 2
+    assert "R-LIVENESS-1 is broken" in result.stdout.str()

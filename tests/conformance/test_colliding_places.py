@@ -1,4 +1,4 @@
-"""A cache that takes two places for one, or whose sums leave 32 bits, is seen by the boundary cases of every run."""
+"""A cache that takes two places, names or numbers for one is seen by the boundary cases of every run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from entrycache_conformance.search import find_failure, profile_case_count
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_offer
 from entrycache_protocol.subject import InProcessSubject
-from entrycache_reference.vocabulary import Position
+from entrycache_reference.vocabulary import ABSENT, Position
 
 PULSARS: Final = (("pulsar-pip430", "range"), ("pulsar-legacy", "all"), ("pulsar-segmented", "all"))
 
@@ -58,6 +58,36 @@ class MergedKeys(Merged):
                 joined = self.places.setdefault((name, space + self.separator + key), (space, key))
                 op = dataclasses.replace(op, **{name: joined[0], "key": joined[1]})
         return op
+
+
+class Changed(Merged):
+    """Each argument or setting of this name is changed on its way to the reference."""
+
+    name = ""
+    change: Callable[[Any], Any]
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(self.changed(config))
+
+    def translate(self, op: Any) -> Any:
+        return self.changed(op)
+
+    def changed(self, holder: Any) -> Any:
+        value = getattr(holder, self.name, None)
+        if value is None or value is ABSENT:
+            return holder
+        return dataclasses.replace(holder, **{self.name: type(self).change(value)})
+
+
+def shorten(bits: int) -> Callable[[Any], Any]:
+    """Return a function that keeps the lower bits of a number, or of the parts of a position."""
+
+    def change(value: Any) -> Any:
+        if isinstance(value, Position):
+            return Position(*(part if part < 0 else part % 2**bits for part in value))
+        return value if value < 0 else value % 2**bits
+
+    return change
 
 
 def wrap_32_bits(number: int) -> int:
@@ -127,3 +157,62 @@ def test_keys_that_become_one_with_their_namespace_are_seen(separator: str) -> N
 @pytest.mark.parametrize("key", KEYS)
 def test_positions_that_become_one_are_seen_at_every_seed(system: str, level: str, key: str) -> None:
     assert [seed for seed in range(1, 12) if not is_seen(Merged, system, level, seed, key=KEYS[key])] == []
+
+
+NUMBERS: Final = (
+    ("pulsar-pip430", "queue", "ttl_nanos", 32),
+    ("pulsar-pip430", "manager", "max_requeues", 8),
+    ("pulsar-pip430", "queue", "expected_reads", 8),
+    ("pulsar-pip430", "reads", "storage_entry_size", 8),
+    ("pulsar-pip430", "cursors", "grace_millis", 8),
+    ("pulsar-pip430", "ledger", "pos", 16),
+    ("pulsar-pip430", "ledger", "size", 16),
+    ("pulsar-pip430", "limits", "permits", 32),
+    ("pulsar-pip430", "limits", "max_reads_in_flight_bytes", 32),
+    ("pulsar-pip430", "limits", "acquire_timeout_millis", 16),
+    ("pulsar-pip430", "pending", "first", 16),
+    ("pulsar-legacy", "all", "ttl_nanos", 32),
+    ("kafka-streams", "cache", "timestamp", 32),
+    ("kafka-streams", "cache", "offset", 16),
+)
+NAMES: Final = (
+    ("pulsar-pip430", "cursors", "cursor"),
+    ("pulsar-pip430", "ledger", "cursor"),
+    ("pulsar-pip430", "ledger", "cache"),
+    ("pulsar-pip430", "reads", "hold"),
+    ("pulsar-pip430", "limits", "id"),
+    ("pulsar-pip430", "pending", "read"),
+    ("kafka-streams", "cache", "topic"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("system", "level", "name", "bits"), NUMBERS)
+def test_numbers_of_fewer_bits_are_seen(system: str, level: str, name: str, bits: int) -> None:
+    assert is_seen(Changed, system, level, 0, name=name, change=shorten(bits))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("system", "level", "name"), NAMES)
+def test_names_without_case_are_seen(system: str, level: str, name: str) -> None:
+    assert is_seen(Changed, system, level, 0, name=name, change=lambda text: text.lower())
+
+
+@pytest.mark.parametrize(
+    ("system", "level", "name", "change"),
+    [
+        ("pulsar-pip430", "queue", "ttl_nanos", shorten(32)),
+        ("pulsar-pip430", "cursors", "cursor", str.lower),
+        ("pulsar-pip430", "limits", "permits", shorten(32)),
+    ],
+)
+def test_short_numbers_and_folded_names_are_seen(
+    system: str, level: str, name: str, change: Callable[[Any], Any]
+) -> None:
+    assert is_seen(Changed, system, level, 0, name=name, change=change)
+
+
+def test_headers_of_one_name_each_are_seen() -> None:
+    assert is_seen(
+        Changed, "kafka-streams", "cache", 0, name="headers", change=lambda all_of: tuple(dict(all_of).items())
+    )

@@ -206,10 +206,17 @@ class RuleTest(OwnTest):
         self.level = level
 
     def runtest(self) -> None:
-        """Pass if the rule conforms, and skip the test if the rule was not decided."""
+        """Pass if the rule conforms, and skip the test if the rule was not decided.
+
+        A failure that no test of its level is about, such as a step that never ends, fails each of them.
+        """
         known_report = self.running.report(self.levels())
         report = known_report.report
         self.user_properties += [(EXCEPTION, line) for line in content.exception_lines(report.exceptions)]
+        tested = set(self.running.rules()[self.level])
+        unnamed = [one for one in report.failures if one.level == self.level and not tested & set(one.rules)]
+        if unnamed:
+            raise RuleViolated("\n".join(content.failure_text(one) for one in content.deduplicate(unnamed)))
         level = report.levels[self.level]
         level_rule = level.rules.get(self.name)
         if level_rule is not None and level_rule.verdict is errors.Verdict.VIOLATES:

@@ -66,6 +66,17 @@ CACHE_NAMES: Final = (
 NAMES_IN_ONE_ORDER: Final = tuple(name for name in CACHE_NAMES if max(map(ord, name)) < 2**16)
 """Names that have the same order by code points and by UTF-16 units; a rule that orders names does not say which."""
 
+OTHER_NAMES: Final = ("s", "S", "s ", "s1", "s" * 300, "e\u0301", "\u00e9", "\ufffd")
+"""Names of cursors, holds and reads whose neighbours coincide if case, accents, length or ends of a name are lost."""
+
+
+def take_names(draw: Draw, number: int, usual: Sequence[str]) -> tuple[str, ...]:
+    """Return this many names, the first of which are neighbours of `OTHER_NAMES` and the rest are usual ones."""
+    first = draw(0, len(OTHER_NAMES) - 1)
+    chosen = (OTHER_NAMES * 2)[first : first + min(number, len(OTHER_NAMES))]
+    return (*chosen, *usual)[:number]
+
+
 LEDGER_PAIRS: Final = ((9, 10), (2**31 - 1, 2**31), (1, 2**32 + 1), (99, 100), (2**53 - 3, 2**53 - 2))
 """Pairs that change their order as text, or coincide in a shorter integer."""
 

@@ -35,6 +35,13 @@ SEPARATORS: Final = ("", "-", ":", "_", "/", ".", "\0")
 TOPICS: Final = ("", "t", "𝄞", "topic")
 HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
 NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
+BOUNDARY_NUMBERS: Final = (ABSENT, 0, 2**31 + 7, 2**32 + 5, 1_700_000_000_000, 65_536 + 3, 256 + 3)
+"""Timestamps and offsets, some of which are another number in a shorter integer; a partition has 31 bits."""
+
+BOUNDARY_TOPICS: Final = (*TOPICS, "Topic", "t" * 130, "t ")
+BOUNDARY_HEADERS: Final = (*HEADERS, (("h", "1"), ("h", "2")), (("H", "1"), ("h", "1")), (("h", "2"), ("g", "1")))
+"""Topics and headers that coincide if case, length, order or all but one of a name are lost."""
+
 INNER_STEPS: Final = 3
 ROOMY: Final = 2_000
 NO_LIMIT: Final = 10_485_760
@@ -98,10 +105,12 @@ class Aim:
         """Return what a write carries besides its key; mostly nothing but its value."""
         given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
         if self.has_context and self.draw(0, 5) == 5:
-            given["topic"] = choose(self.draw, TOPICS)
-            given["headers"] = choose(self.draw, HEADERS)
+            is_boundary = self.traits.joins_names
+            given["topic"] = choose(self.draw, BOUNDARY_TOPICS if is_boundary else TOPICS)
+            given["headers"] = choose(self.draw, BOUNDARY_HEADERS if is_boundary else HEADERS)
             for name in ("timestamp", "offset", "partition"):
-                given[name] = choose(self.draw, NUMBERS)
+                number = choose(self.draw, BOUNDARY_NUMBERS if is_boundary else NUMBERS)
+                given[name] = number if name != "partition" or number is ABSENT else number % 2**31
         return given
 
     def bound(self) -> str | None:
@@ -441,7 +450,8 @@ def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], aim: Ai
 
 def takes_context(traits: WorkloadParameters, declaration: Declaration) -> bool:
     """Return whether the subject takes every key and value with every topic and header that a write may carry."""
-    contexts = [size_bytes("", None, topic, headers) for topic in TOPICS for headers in HEADERS]
+    menus = (BOUNDARY_TOPICS, BOUNDARY_HEADERS) if traits.joins_names else (TOPICS, HEADERS)
+    contexts = [size_bytes("", None, topic, headers) for topic in menus[0] for headers in menus[1]]
     content = max(map(utf8_bytes, traits.keys)) + max(utf8_bytes(value or "") for value in traits.values)
     return max(contexts) + content <= int(declaration.limits.max_size)
 

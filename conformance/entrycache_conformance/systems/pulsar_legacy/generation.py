@@ -403,6 +403,9 @@ CONFIG_CHOICES: Final[dict[str, tuple[Any, ...]]] = {
 BOUNDARY_LIMITS: Final = (2**33, 2**33, 100, 2**32, 2**40)
 """Limits below which the bytes of a few entries leave the integers of 32 bits, and a small one."""
 
+BOUNDARY_TTLS: Final = (1_000_000_000, 2**32, 2**31, 2**32 + 1, 65_536, 256, 0)
+"""Times to live, some of which are another number in a shorter integer."""
+
 
 def plan_case(
     draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
@@ -415,7 +418,7 @@ def plan_case(
     base: Config = declaration.base_config()
     options = {**CONFIG_CHOICES, "max_size_bytes": (base.max_size_bytes, *CONFIG_CHOICES["max_size_bytes"])}
     if traits.has_boundary_values:
-        options["max_size_bytes"] = BOUNDARY_LIMITS
+        options |= {"max_size_bytes": BOUNDARY_LIMITS, "ttl_nanos": BOUNDARY_TTLS}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])

@@ -8,7 +8,7 @@ holds the draws, the small set of places and the limits of one case. Each table 
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_conformance.systems.pulsar import PlaceWalk, add_sizes, narrow_range
+from entrycache_conformance.systems.pulsar import PlaceWalk, add_sizes, narrow_range, take_names
 from entrycache_conformance.systems.pulsar_pip430 import workload
 from entrycache_conformance.systems.pulsar_pip430.workload import HOLDS, Limits, WorkloadParameters
 from entrycache_protocol.declaration import Declaration
@@ -27,7 +27,8 @@ class Aim:
 
     `room_bytes` is what can still be inserted without crossing the trigger; None means that it may be crossed.
     `looked_at` holds the cursors of a cache at its last query. `pending_ops` are operations that are made already, the
-    next one last.
+    next one last. `names` are those of managed ledgers, of requests for permits and of reads that overlap in time,
+    and `menu` names the operations that the case may have.
     """
 
     def __init__(
@@ -52,6 +53,13 @@ class Aim:
         self.cursor_caches = traits.caches[: traits.cursor_caches]
         self.cursors = tuple(CursorName(f"s{number}") for number in range(cursor_count))
         self.holds = HOLDS
+        self.names = workload.LedgerNames()
+        self.menu: frozenset[str] = frozenset()
+        self.read_counts: tuple[int | None | Absent, ...] = READ_COUNTS
+        if traits.has_boundary_values:
+            self.cursors = tuple(map(CursorName, take_names(draw, cursor_count, self.cursors)))
+            self.holds = tuple(map(HoldName, take_names(draw, len(HOLDS), HOLDS)))
+            self.read_counts = (*READ_COUNTS, *BOUNDARY_COUNTS)
         self.limits: Limits = declaration.limits
         self.null_positions = declaration.limits.null_positions
         self.looked_at: dict[CacheName, dict[CursorName, Position | None]] = {}
@@ -107,6 +115,9 @@ def hold_of(aim: Aim, state: State) -> HoldName | Absent:
 SIZES: Final = (1, 2, 3, 10, 0, 7, 1, 2, 0, 5, 100, 9_999, -1)
 SMALL_SIZES: Final = (1, 2, 3, 10, 0, 7, 5, 30, -1)
 READ_COUNTS: Final[tuple[int | None | Absent, ...]] = (ABSENT, 1, 2, 1, 3, None, 0, -1)
+BOUNDARY_COUNTS: Final = (256 + 1, 65_536 + 2)
+"""Expected reads that are 1 and 2 in shorter integers."""
+
 AIMED_BYTES_MAX: Final = 10_000
 """The greatest limit that sizes aim at; no subject must hold more for that."""
 
@@ -159,7 +170,7 @@ def insert(aim: Aim, state: State) -> ops.Insert:
     unopened = [name for name in aim.caches if name not in state.caches] if aim.has_boundary_values else []
     if unopened and aim.draw(0, 5) == 5:
         cache, size = unopened[0], -1
-    count = choose(aim.draw, READ_COUNTS)
+    count = choose(aim.draw, aim.read_counts)
     if not aim.declaration.payload:
         return ops.Insert(cache, pos, size, count)
     aim.token += 1

@@ -43,7 +43,8 @@ def read(aim: Aim, state: State) -> ops.Read:
         last = Position(pos.ledger + 1, last.entry)
     elif kind == 19:
         first, last = last, first
-    count = choose(aim.draw, EXPECTED_READS)
+    counts = (*EXPECTED_READS, *entry_arguments.BOUNDARY_COUNTS) if aim.has_boundary_values else EXPECTED_READS
+    count = choose(aim.draw, counts)
     return ops.Read(cache, first, last, count, hold_of(aim, state))
 
 
@@ -246,9 +247,8 @@ MAX_GRACE_MILLIS: Final = 10**9
 
 
 def make_sequel(aim: Aim, state: State, op: Any) -> list[Any]:
-    """Return the steps that follow an operation; mostly none, and none if the subject lacks one of them."""
-    steps = _choose_sequel(aim, state, op)
-    return steps if all(type(step).name in aim.declaration.ops for step in steps) else []
+    """Return the steps that follow an operation, of those in the menu; mostly none."""
+    return [step for step in _choose_sequel(aim, state, op) if type(step).name in aim.menu]
 
 
 def _choose_sequel(aim: Aim, state: State, op: Any) -> list[Any]:
@@ -377,6 +377,9 @@ def plan_case(
     chosen = choose(draw, case_menus(menu, profile))
     cursor_count = choose(draw, traits.cursor_counts) if "cursors" in levels else 0
     aim = Aim(draw, declaration, config, traits, crosses, cursor_count)
+    aim.menu = frozenset(menu)
+    if traits.has_boundary_values:
+        aim.names = ledger_arguments.draw_boundary_names(draw)
     longer = 3 if cursor_count >= MANY_CURSORS and traits.patience == 1 else 1
     return CasePlan(
         config,

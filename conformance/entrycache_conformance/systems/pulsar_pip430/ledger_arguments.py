@@ -3,29 +3,58 @@
 Managed ledgers have cache names of their own, so that other operations leave them alone, and a few cursors each. Half
 of the positions are at a cursor or next to one. The others are entries of any ledger that is there, the next append,
 or places that are refused. Requests ask for as much as is free, or as there is, and for one more or less. A fetch
-begins near an end of what is asked for already.
+begins near an end of what is asked for already. Boundary cases have other names, ledgers and entries: they coincide if
+a part of them is lost.
 """
 
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from entrycache_conformance.systems.pulsar import take_names
 from entrycache_conformance.systems.pulsar_pip430.entry_arguments import SMALL_SIZES, Aim, hold_of
-from entrycache_protocol.system import choose
+from entrycache_conformance.systems.pulsar_pip430.workload import LedgerNames
+from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.state import ManagedLedger, State
 from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
 
-MANAGED_CACHES: Final = (CacheName("m"), CacheName("n"))
-MANAGED_CURSORS: Final = (CursorName("s0"), CursorName("s1"), CursorName("s2"), CursorName("s3"))
-"""The cursors of each managed ledger: fewer than the heap container of a release can keep in order."""
+LEDGERS_BEFORE: Final = (0, 2**31 - 2, 2**32 - 2, 255, 65_534, 2**53 - 1_000)
+"""Numbers next to which the ledgers of boundary cases begin."""
+
+BOUNDARY_LEDGERS: Final = (
+    ((1, 1_000), (1, 1_000), (2, 0)),
+    ((1, 2**32), (1, 2**32), (2, 0)),
+    ((1, 2**16), (1, 2**16), (2, 0)),
+    ((1, 250), (1, 250), (2**32 + 1, 250)),
+    ((9, 65_530), (10, 65_530), (10, 65_530)),
+    ((2**31 - 1, 2**31 - 6), (2**31, 2**31 - 6), (2**31, 2**31 - 6)),
+    ((1, 2**32 - 6), (1, 2**32 - 6), (257, 2**32 - 6)),
+    ((1, 11), (1, 11), (11, 1)),
+)
+"""Ledgers that boundary cases fetch, each with an entry near which its reads begin: they coincide if they become one
+number, a shorter one, or a text.
+"""
 
 MOST_ENTRIES: Final = (1, 2, 3, 1, 5, 9, 0)
 
 
+def draw_boundary_names(draw: Draw) -> LedgerNames:
+    """Return names and ledgers that coincide if a part of them is lost."""
+    usual = LedgerNames()
+    return LedgerNames(
+        (usual.caches[0], CacheName(choose(draw, ("M", "m1", "n")))),
+        tuple(map(CursorName, take_names(draw, len(usual.cursors), usual.cursors))),
+        tuple(map(RequestName, take_names(draw, len(usual.requests), usual.requests))),
+        tuple(map(ReadName, take_names(draw, len(usual.reads), usual.reads))),
+        choose(draw, BOUNDARY_LEDGERS),
+        choose(draw, LEDGERS_BEFORE),
+    )
+
+
 def managed_cache(aim: Aim) -> CacheName:
     """Return mostly the first managed cache; the other one shows what belongs to one alone."""
-    names = MANAGED_CACHES if aim.declaration.limits.namespaces is None else aim.caches
+    names = aim.names.caches if aim.declaration.limits.namespaces is None else aim.caches
     at = aim.draw(0, 4)
     return names[-1] if at == 4 else names[0]
 
@@ -49,8 +78,8 @@ def next_append(managed: ManagedLedger) -> Position:
 def opened_cursor(aim: Aim, state: State, cache: CacheName) -> CursorName:
     """Return mostly a cursor that is open."""
     opened = sorted(managed_of(state, cache).cursors)
-    at = aim.draw(0, 5 * len(opened) + len(MANAGED_CURSORS) - 1)
-    return opened[at % len(opened)] if at < 5 * len(opened) else MANAGED_CURSORS[at % len(MANAGED_CURSORS)]
+    at = aim.draw(0, 5 * len(opened) + len(aim.names.cursors) - 1)
+    return opened[at % len(opened)] if at < 5 * len(opened) else aim.names.cursors[at % len(aim.names.cursors)]
 
 
 def entry_of(aim: Aim, state: State, cache: CacheName) -> Position:
@@ -75,7 +104,8 @@ def place_of(aim: Aim, state: State, cache: CacheName) -> Position:
 
 def appended_size(aim: Aim) -> int:
     """Return the size of an entry, seldom one that is refused."""
-    size: int = choose(aim.draw, (*SMALL_SIZES[:-1], *SMALL_SIZES))
+    sizes = aim.boundary_sizes if aim.has_boundary_values and aim.draw(0, 1) == 1 else SMALL_SIZES[:-1]
+    size: int = choose(aim.draw, (*sizes, *SMALL_SIZES))
     return min(aim.max_size, size)
 
 
@@ -88,16 +118,18 @@ def append(aim: Aim, state: State) -> ops.Append:
         return ops.Append(cache, Position(aim.draw(1, 3), aim.draw(0, 1)), appended_size(aim))
     if kind >= 15 or cache not in state.managed:
         ids = [number for other in state.managed.values() for number in other.ids]
-        return ops.Append(cache, Position(max(ids, default=0) + aim.draw(1, 2), 0), appended_size(aim))
+        return ops.Append(
+            cache, Position(max(ids, default=aim.names.ledgers_before) + aim.draw(1, 2), 0), appended_size(aim)
+        )
     return ops.Append(cache, next_append(managed), appended_size(aim))
 
 
 def cursor_open(aim: Aim, state: State) -> ops.CursorOpen:
     """Open a cursor under mostly a free name."""
     cache = managed_cache(aim)
-    free = [name for name in MANAGED_CURSORS if name not in managed_of(state, cache).cursors]
-    at = aim.draw(0, 5 * len(free) + len(MANAGED_CURSORS) - 1)
-    name = free[at % len(free)] if at < 5 * len(free) else MANAGED_CURSORS[at % len(MANAGED_CURSORS)]
+    free = [name for name in aim.names.cursors if name not in managed_of(state, cache).cursors]
+    at = aim.draw(0, 5 * len(free) + len(aim.names.cursors) - 1)
+    name = free[at % len(free)] if at < 5 * len(free) else aim.names.cursors[at % len(aim.names.cursors)]
     return ops.CursorOpen(cache, name, place_of(aim, state, cache), aim.draw(0, 2) < 2)
 
 
@@ -172,15 +204,13 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 
 # Permits.
 
-REQUESTS: Final = tuple(map(RequestName, ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")))
-
 
 def acquire(aim: Aim, state: State) -> ops.Acquire:
     """Ask for permits under mostly a free name."""
     used = {*state.limiter.out, *(request.name for request in state.limiter.waiting)}
-    free = [name for name in REQUESTS if name not in used]
+    free = [name for name in aim.names.requests if name not in used]
     at = aim.draw(0, 12)
-    name = free[at % len(free)] if free and at < 12 else REQUESTS[at % len(REQUESTS)]
+    name = free[at % len(free)] if free and at < 12 else aim.names.requests[at % len(aim.names.requests)]
     limit = aim.config.max_reads_in_flight_bytes
     some = (1, state.limiter.free, 2, limit, state.limiter.free + 1, limit // 2, limit + 1, limit - 1, 3, 0)
     permits: int = choose(aim.draw, some)
@@ -191,7 +221,7 @@ def give_back(aim: Aim, state: State) -> ops.GiveBack:
     """Give back mostly what is out."""
     out = list(state.limiter.out)
     at = aim.draw(0, 6 * len(out) + 1)
-    return ops.GiveBack(out[at % len(out)] if at < 6 * len(out) else REQUESTS[at % len(REQUESTS)])
+    return ops.GiveBack(out[at % len(out)] if at < 6 * len(out) else aim.names.requests[at % len(aim.names.requests)])
 
 
 LIMIT_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
@@ -203,24 +233,22 @@ LIMIT_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 
 # Pending reads.
 
-READS: Final = tuple(map(ReadName, ("f0", "f1", "f2", "f3", "f4", "f5")))
-FETCHED_LEDGERS: Final = (1, 1, 2)
 FETCH_LENGTHS: Final = (3, 1, 2, 5, 8, 12)
 
 
 def free_read(aim: Aim, state: State) -> ReadName:
     """Return mostly a name that no open read has."""
-    free = [name for name in READS if name not in state.pending.reads]
+    free = [name for name in aim.names.reads if name not in state.pending.reads]
     at = aim.draw(0, 12)
-    return free[at % len(free)] if free and at < 12 else READS[at % len(READS)]
+    return free[at % len(free)] if free and at < 12 else aim.names.reads[at % len(aim.names.reads)]
 
 
 def fetch(aim: Aim, state: State) -> ops.Fetch:
     """Fetch a range; most of them begin next to an end of what is asked for, and one in twenty is refused."""
-    ledger: int = choose(aim.draw, FETCHED_LEDGERS)
+    ledger, base = choose(aim.draw, aim.names.fetched)
     ends = [end for ask in state.pending.asks.values() if ask.ledger == ledger for end in (ask.first, ask.last)]
     kind = aim.draw(0, 19)
-    start = aim.draw(0, 11)
+    start = base + aim.draw(0, 11)
     if ends and kind < 14:
         start = max(0, ends[aim.draw(0, len(ends) - 1)] + aim.draw(-2, 2))
     first = Position(ledger, start)

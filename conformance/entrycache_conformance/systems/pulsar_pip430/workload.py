@@ -153,6 +153,21 @@ STEPS_MAX: Final = 60
 HOLDS: Final = tuple(vocabulary.HoldName(name) for name in ("h", "i", "j"))
 
 
+class LedgerNames(NamedTuple):
+    """The names and ledgers of the levels `ledger`, `limits` and `pending` in one case.
+
+    `fetched` are ledgers, each with the entry next to which its reads begin. Managed ledgers begin above
+    `ledgers_before`. The cursors of each are fewer than the heap container of a release can keep in order.
+    """
+
+    caches: tuple[vocabulary.CacheName, ...] = (vocabulary.CacheName("m"), vocabulary.CacheName("n"))
+    cursors: tuple[vocabulary.CursorName, ...] = tuple(map(vocabulary.CursorName, ("s0", "s1", "s2", "s3")))
+    requests: tuple[vocabulary.RequestName, ...] = tuple(vocabulary.RequestName(f"r{at}") for at in range(8))
+    reads: tuple[vocabulary.ReadName, ...] = tuple(vocabulary.ReadName(f"f{at}") for at in range(6))
+    fetched: tuple[tuple[int, int], ...] = ((1, 0), (1, 0), (2, 0))
+    ledgers_before: int = 0
+
+
 class WorkloadParameters(NamedTuple):
     """The parameters of a profile. Every tuple is a menu whose first item is the simplest.
 
@@ -370,6 +385,16 @@ LIMIT_CONFIGS: Final[Menu] = {
 }
 """Settings of the limiter: few permits, short queues, and waits of a few milliseconds."""
 
+BOUNDARY_CONFIGS: Final[Menu] = {
+    "ttl_nanos": (1_000_000_000, 2**32, 2**31, 2**32 + 1, 256, 65_536, 0),
+    "max_requeues": (5, 1, 256, 0, 2),
+    "storage_entry_size": (100, 256 + 2, 65_536 + 3, 10, 1),
+    "grace_millis": (None, 256 + 2, 65_536 + 2, 2, 0),
+    "max_reads_in_flight_bytes": (2**32 + 9, 2**31 + 5, 65_536 + 7, 256 + 7, 10),
+    "acquire_timeout_millis": (256 + 2, 65_536 + 2, 2**31 + 2, 2, 0),
+}
+"""Settings that are another number in a shorter integer."""
+
 BUDGET_MAX: Final = 60
 """The largest requeue budget of generated cases; an unbounded pass would not end in a lifetime."""
 
@@ -407,16 +432,24 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if traits.is_extreme:
         kept = {"max_size_bytes"} if not crosses else set()
         options |= {key: values for key, values in EXTREME_CONFIGS.items() if key not in kept}
+    if traits.has_boundary_values:
+        options |= {key: values for key, values in BOUNDARY_CONFIGS.items() if key in options}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     if "max_requeues" in changes and declaration.limits.max_requeues is not None:
         changes["max_requeues"] = min(declaration.limits.max_requeues, changes["max_requeues"])
     if "storage_entry_size" in changes:
         storage_size = declaration.limits.entry_size or changes["storage_entry_size"]
         changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, storage_size))
-    if traits.has_boundary_values and crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
-        changes["max_size_bytes"], changes["watermark"] = choose(draw, BOUNDARY_LIMITS)
-    if traits.has_boundary_values and not crosses and changes.get("max_size_bytes"):
-        changes["max_size_bytes"] = choose(draw, LIMITS_NOT_REACHED)
+    if traits.has_boundary_values:
+        changes |= _boundary_limits(draw, changes, crosses)
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     return dataclasses.replace(base, **changes)
+
+
+def _boundary_limits(draw: Draw, changes: Mapping[str, Any], crosses: bool) -> dict[str, Any]:
+    """Return a limit at which implementations go wrong, if limits vary and the drawn one is not 0 below the trigger."""
+    if crosses and changes.keys() >= {"max_size_bytes", "watermark"}:
+        limit, watermark = choose(draw, BOUNDARY_LIMITS)
+        return {"max_size_bytes": limit, "watermark": watermark}
+    return {"max_size_bytes": choose(draw, LIMITS_NOT_REACHED)} if not crosses and changes.get("max_size_bytes") else {}
