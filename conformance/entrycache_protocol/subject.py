@@ -151,7 +151,7 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
 
     Raises:
         UsageError: another system, an operation that is not declared, a token without `payload`, a setting that is
-            fixed otherwise.
+            fixed otherwise, or one that the subject does not take and that decides an answer.
     """
     declaration = subject.declaration
     if case.system is not declaration.system:
@@ -172,6 +172,21 @@ def require_supported(case: Case | History, subject: TestedSubject) -> None:
         wanted, has = getattr(case.config, setting.name), getattr(base, setting.name)
         if setting.name in declaration.fixed and wanted != has:
             raise UsageError(f"{subject.name} has {setting.name} fixed to {has!r}, the case needs {wanted!r}")
+        if wanted != has and isinstance(case, Case) and _decides_answers(case, setting.name, has):
+            raise UsageError(f"{subject.name} does not take {setting.name}, and the case needs {wanted!r}, not {has!r}")
+
+
+def _decides_answers(case: Case, name: str, other: Any) -> bool:
+    """Return whether the reference answers a case otherwise with another value of a setting."""
+    model = case.system.model
+    configs = (case.config, dataclasses.replace(case.config, **{name: other}))
+    states = [model.initial(config) for config in configs]
+    for op in case.steps:
+        done = [model.step(state, op, config) for state, config in zip(states, configs, strict=True)]
+        if done[0].outcome != done[1].outcome:
+            return True
+        states = [one.state for one in done]
+    return False
 
 
 class Difference(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,18 @@ def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path:
     outcomes = [{"inserted": 1}, {"inserted": False}]
     path.write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, INSERT], "outcomes": outcomes}), "utf-8")
     assert replay_case(path, reference_subject(SYSTEM)).stale == [0]
+
+
+@pytest.mark.parametrize(
+    ("config", "refused"), [({"max_size_bytes": 0}, True), ({"ttl_nanos": 0}, False), ({"max_size_bytes": 200}, False)]
+)
+def test_a_setting_that_the_subject_does_not_take_and_that_decides_an_answer_is_refused(
+    config: dict[str, int], refused: bool
+) -> None:
+    """The subject never hears of it, so an answer by its own value would be called wrong."""
+    words = "does not take max_size_bytes, and the case needs 0, not 134217728"
+    with pytest.raises(UsageError, match=words) if refused else nullcontext():
+        require_supported(case(config, INSERT), partial(config=frozenset()))
 
 
 def test_an_operation_that_is_not_offered_is_named() -> None:
