@@ -152,6 +152,8 @@ ROW_LENGTHS: Final = (8, 9, 16, 17, 18, 32, 33, 64, 65)
 STEPS_MAX: Final = 60
 HOLDS: Final = tuple(vocabulary.HoldName(name) for name in ("h", "i", "j"))
 
+REQUEST_NAMES: Final = ("r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7")
+
 
 class LedgerNames(NamedTuple):
     """The names and ledgers of the levels `ledger`, `limits` and `pending` in one case.
@@ -162,8 +164,8 @@ class LedgerNames(NamedTuple):
 
     caches: tuple[vocabulary.CacheName, ...] = (vocabulary.CacheName("m"), vocabulary.CacheName("n"))
     cursors: tuple[vocabulary.CursorName, ...] = tuple(map(vocabulary.CursorName, ("s0", "s1", "s2", "s3")))
-    requests: tuple[vocabulary.RequestName, ...] = tuple(vocabulary.RequestName(f"r{at}") for at in range(8))
-    reads: tuple[vocabulary.ReadName, ...] = tuple(vocabulary.ReadName(f"f{at}") for at in range(6))
+    requests: tuple[vocabulary.RequestName, ...] = tuple(map(vocabulary.RequestName, REQUEST_NAMES))
+    reads: tuple[vocabulary.ReadName, ...] = tuple(map(vocabulary.ReadName, ("f0", "f1", "f2", "f3", "f4", "f5")))
     fetched: tuple[tuple[int, int], ...] = ((1, 0), (1, 0), (2, 0))
     ledgers_before: int = 0
 
