@@ -91,7 +91,7 @@ NEIGHBOURING_ENTRIES: Final = (
 """Neighbouring entries, so that no range spans more than a subject may look through one by one."""
 
 
-PACKED_LEDGERS: Final = (*(1_000, 2**32, 10_000, 2**16, 31, 10**6, 100, 2**20, 10**9, 256, 100_000, 10),)
+PACKED_LEDGERS: Final = (1_000, 2**32, 10_000, 2**16, 31, 10**6, 100, 2**20, 10**9, 256, 100_000, 10)
 """Factors of a ledger in numbers that stand for a position, such as ledger * 1,000 + entry; some are also the number of
 entries at which a shorter integer begins again.
 """
@@ -139,7 +139,8 @@ def _make_joined_places() -> Places:
     """Return places in the order of their joined text, so that those of one text are neighbours."""
     numbers = [(ledger, entry) for ledger in JOINED_NUMBERS for entry in JOINED_NUMBERS[:2]]
     places = [(CacheName(name), Position(*number)) for name in JOINED_NAMES for number in numbers]
-    return tuple(sorted(places, key=lambda place: (f"{place[0]}{place[1].ledger}{place[1].entry}".lower(), place)))
+    texts = {place: f"{place[0]}{place[1].ledger}{place[1].entry}".replace(*JOINED_NAMES[:1:-1]) for place in places}
+    return tuple(sorted(places, key=lambda place: (texts[place], place)))
 
 
 class PlaceWalk:
@@ -156,7 +157,7 @@ class PlaceWalk:
 
     @property
     def patience(self) -> int:
-        """How much longer cases are because of such places."""
+        """The factor by which such places make cases longer."""
         return 2 if self.may_meet else 1
 
     def note(self, place: tuple[CacheName, Position]) -> None:
