@@ -182,7 +182,6 @@ NAMES: Final = (
     ("pulsar-pip430", "reads", "hold"),
     ("pulsar-pip430", "limits", "id"),
     ("pulsar-pip430", "pending", "read"),
-    ("kafka-streams", "cache", "topic"),
 )
 
 

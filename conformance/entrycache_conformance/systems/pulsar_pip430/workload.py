@@ -391,7 +391,8 @@ BOUNDARY_CONFIGS: Final[Menu] = {
     "ttl_nanos": (1_000_000_000, 2**32, 2**31, 2**32 + 1, 256, 65_536, 0),
     "max_requeues": (5, 1, 256, 0, 2),
     "storage_entry_size": (100, 256 + 2, 65_536 + 3, 10, 1),
-    "grace_millis": (None, 256 + 2, 65_536 + 2, 2, 0),
+    "grace_millis": (256 + 2, None, 65_536 + 2, 256 + 2, 2, 0),
+    "evict_by_expected_reads": (True, True, True, False),
     "max_reads_in_flight_bytes": (2**32 + 9, 2**31 + 5, 65_536 + 7, 256 + 7, 10),
     "acquire_timeout_millis": (256 + 2, 65_536 + 2, 2**31 + 2, 2, 0),
 }
