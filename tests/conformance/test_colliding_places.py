@@ -152,13 +152,6 @@ def test_keys_that_become_one_with_their_namespace_are_seen(separator: str) -> N
     assert is_seen(MergedKeys, "kafka-streams", "cache", 0, separator=separator)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(("system", "level"), PULSARS)
-@pytest.mark.parametrize("key", KEYS)
-def test_positions_that_become_one_are_seen_at_every_seed(system: str, level: str, key: str) -> None:
-    assert [seed for seed in range(1, 12) if not is_seen(Merged, system, level, seed, key=KEYS[key])] == []
-
-
 NUMBERS: Final = (
     ("pulsar-pip430", "queue", "ttl_nanos", 32),
     ("pulsar-pip430", "manager", "max_requeues", 8),

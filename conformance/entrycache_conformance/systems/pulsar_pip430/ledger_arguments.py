@@ -36,6 +36,9 @@ BOUNDARY_LEDGERS: Final = (
 number, a shorter one, or a text.
 """
 
+BOUNDARY_APPENDS: Final = (256 + 1, 65_536 + 1, 255, 65_535, 128, 32_768)
+"""Sizes that are others in a shorter integer. None is so large that a managed ledger begins a new ledger by itself."""
+
 MOST_ENTRIES: Final = (1, 2, 3, 1, 5, 9, 0)
 
 
@@ -104,7 +107,7 @@ def place_of(aim: Aim, state: State, cache: CacheName) -> Position:
 
 def appended_size(aim: Aim) -> int:
     """Return the size of an entry, seldom one that is refused."""
-    sizes = aim.boundary_sizes if aim.has_boundary_values and aim.draw(0, 1) == 1 else SMALL_SIZES[:-1]
+    sizes = BOUNDARY_APPENDS if aim.has_boundary_values and aim.draw(0, 1) == 1 else SMALL_SIZES[:-1]
     size: int = choose(aim.draw, (*sizes, *SMALL_SIZES))
     return min(aim.max_size, size)
 
