@@ -52,6 +52,8 @@ def build_keys(config: configuration.Config, large: int) -> State:
         dict.fromkeys(names, -1),
         old_values=True,
         forwarded=dict.fromkeys(names, "0"),
+        failing={f"{name}-": 1 for name in names},
+        owed=tuple(f"{name}+" for name in names),
     )
     return build_state(config, space, store)
 
@@ -95,6 +97,14 @@ def begin_with_flush(config: configuration.Config, large: int) -> Iterator[State
     flushed = (ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"), ops.Metrics())
     yield from (state._replace(spaces={"s": space._replace(nodes=nodes, dirty=few)}), *flushed)
     yield from (state._replace(stores={"s": Store({}, {few[-1]: store.downstream[few[-1]]})}), *flushed)
+
+
+def begin_with_throws(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Flush many deletions of a store whose first forward throws, then again."""
+    names = tuple(f"{number * 7 % large:04}" for number in range(large))
+    space = Space(build_nodes(dict.fromkeys(names)), names[::-1], names, Listener(of_store=True))
+    yield build_state(config, space, Store(dict.fromkeys(names[-90:], "0"), owed=names[:-90]))
+    yield from (view_ops.FailForward("s", names[0], 1), ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"))
 
 
 def begin_with_clear(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
@@ -217,7 +227,7 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
         key: Node("1" if key != "y" else None, key != "z", size, context, GREAT + size) for key, size in sizes.items()
     }
     space = Space(nodes, tuple("zyx"), tuple("xy"), Listener(of_store=True), GREAT, GREAT + 1, GREAT + 2, GREAT + 3)
-    store = Store({"x": "0", "y": "0", "v": "0"}, {}, {"x": 2 * GREAT - 1, "y": 2 * GREAT + 2})
+    store = Store({"x": "0", "y": "0", "v": "0"}, {}, {"x": 2 * GREAT - 1, "y": 2 * GREAT + 2}, failing={"v": GREAT})
     listening = space._replace(listener=Listener((ops.Usage(),), GREAT))
     total = sum(sizes.values())
     state = initial(config)._replace(
@@ -273,6 +283,8 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
             ops.StoreFlush("s"),
         )
     yield from (view_ops.ViewNext("v"), view_ops.ViewClose("v"))
+    yield state._replace(stores={"s": store._replace(forwarded_writes={"x": GREAT})})
+    yield from (view_ops.FailForward("s", "x", GREAT), ops.StoreFlush("s"), ops.StoreInner("s"), ops.StoreFlush("s"))
     overtaken = store._replace(forwarded_writes={"x": 2 * GREAT, "y": 2 * GREAT + 1})
     yield from (state._replace(stores={"s": overtaken}), ops.StoreFlush("s"), ops.StoreInner("s"))
 
@@ -282,6 +294,7 @@ LARGE_STATES: Final = (
     begin_with_lists,
     begin_with_merges,
     begin_with_flush,
+    begin_with_throws,
     begin_with_clear,
     begin_with_overflow,
     begin_with_writes,
