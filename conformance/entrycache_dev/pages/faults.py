@@ -25,7 +25,7 @@ from entrycache_faults.fast import pulsar_pip430 as fast_pulsar_pip430
 from entrycache_faults.fast import pulsar_segmented as fast_pulsar_segmented
 from entrycache_faults.model import load_catalogue
 from entrycache_faults.reference.kafka_streams import subjects as kafka_streams
-from entrycache_faults.reference.pulsar_legacy import subjects as pulsar_legacy
+from entrycache_faults.reference.pulsar_legacy import passes as pulsar_legacy
 from entrycache_faults.reference.pulsar_pip430 import subjects as pulsar_pip430
 from entrycache_faults.reference.pulsar_segmented import ring as pulsar_segmented
 from entrycache_protocol import codec, files

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.system import SYSTEM
-from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_evidence.kafka_streams import runs
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, Parts, limit_depths
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
@@ -70,6 +70,7 @@ class RelativeStates:
                     tuple([(key, self._number(steps)) for key, steps in sorted(store.downstream.items())]),
                     store.is_open,
                     store.old_values,
+                    (store.settings, store.stream_time),
                     *(tuple(sorted(values.items())) for values in (store.forwarded, store.failing)),
                     tuple(sorted(store.owed)),
                 )
@@ -121,7 +122,7 @@ class RelativeStates:
 def view_key(view: OpenView) -> Hashable:
     """Return a key of an open view: of the values since its opening, only the first one has a place."""
     had = tuple([(key, values[0], frozenset(values)) for key, values in sorted(view.had.items())])
-    return view.range, had, view.last, view.has_ended
+    return view.range, had, view.last, view.has_ended, view.came
 
 
 # The models of level `cache`.
@@ -391,10 +392,7 @@ USED: Final = BoundedModel(
         ops.Listen("s"),
         ops.Listen("s", fails=1),
         ops.Listen("s", (ops.StorePut("s", "x", "3"),)),
-        ops.Flush("s"),
-        ops.Evict("s"),
-        ops.Clear("s"),
-        ops.Close("s"),
+        *(kind("s") for kind in (ops.Flush, ops.Evict, ops.Clear, ops.Close)),
         ops.Resize(0),
         ops.Resize(PLENTY_BYTES),
         ops.OnForward("s", "x", (ops.Clear("s"),)),
@@ -482,17 +480,30 @@ OLD_VALUES: Final = BoundedModel(
 FAILING: Final = BoundedModel(
     "forwards that throw",
     configuration.Config(PLENTY_BYTES),
-    (
-        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
-        *(view_ops.FailForward("s", "y", forwards) for forwards in (0, 1)),
-        *(ops.StoreFlush("s"), ops.Evict("s"), view_ops.StoreClose("s"), view_ops.StoreOpen("s")),
-        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"), ops.Evict("s"))),
-        ops.OnForward("s", "x", (ops.Delete("s", "x"), ops.Evict("s"), ops.StoreGet("s", "y"))),
-    ),
+    runs.FAILING_EVENTS,
     "two keys, a value or deleted; the forward of one throws, also inside that of the other, or the store closes",
     start=(view_ops.StoreOpen("s"),),
 )
-"""A store whose forwards throw in flushes, evictions and closings."""
+
+
+# --- Level `windows`
+
+WINDOWS: Final = BoundedModel(
+    "windows that expire while they are cached",
+    configuration.Config(PLENTY_BYTES),
+    runs.EXPIRING_EVENTS,
+    "two keys, three times of which the last makes the first expire; all of a store of windows, limits of 67 and 1000",
+    start=(ops.StorePut("t", "x", "1"), ops.StorePut("t", "y", "1"), runs.EXPIRING),
+    depth=4,
+)
+SESSIONS: Final = BoundedModel(
+    "sessions of one end, and an open view of them",
+    configuration.Config(PLENTY_BYTES),
+    runs.SESSION_EVENTS,
+    "two keys, two sessions of one end and one that makes them expire; a view is open while each operation happens",
+    start=(runs.SESSIONS, *runs.SESSION_EVENTS[:3:2], view_ops.ViewOpen("v", "s", from_=None)),
+    depth=4,
+)
 
 
 # --- Variants of releases
@@ -534,12 +545,9 @@ RUNNING: Final = with_variants(
 )
 """The running total, within a bounded number of steps, since it may drift from the sum in many ways."""
 
-ALL_VARIANTS: Final = (
-    with_variants(LISTENERS, "all variants of the releases", RELEASED, depth=5),
-    with_variants(TWO, "all variants of the releases", RELEASED, depth=5),
-    with_variants(FORWARDS, "all variants of the releases", RELEASED, depth=6),
-    with_variants(STORES, "all variants of the releases", RELEASED, depth=7),
-    with_variants(VIEWS, "all variants of the releases", RELEASED, depth=6),
+ALL_VARIANTS: Final = tuple(
+    with_variants(one, "all variants of the releases", runs.RELEASED, depth=depth)
+    for one, depth in ((LISTENERS, 5), (TWO, 5), (FORWARDS, 6), (STORES, 7), (VIEWS, 6), (WINDOWS, 4))
 )
 """All variants of the releases at once."""
 
@@ -554,7 +562,7 @@ UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     STORE,
     FORWARDS,
     STORES,
-    *(VIEWS, OPEN_VIEW, OLD_VALUES, FAILING),
+    *(VIEWS, OPEN_VIEW, OLD_VALUES, FAILING, WINDOWS, SESSIONS),
     *SINGLE_VARIANTS,
     RUNNING,
     USED,
@@ -575,11 +583,7 @@ BOUNDED: Final[Mapping[str, int]] = {
     ANY_WRITE.name: 4,
     ONE_BY_ONE.name: 6,
     RUNNING.name: 4,
-    ALL_VARIANTS[0].name: 4,
-    ALL_VARIANTS[1].name: 4,
-    ALL_VARIANTS[2].name: 5,
-    ALL_VARIANTS[3].name: 6,
-    ALL_VARIANTS[4].name: 5,
+    **{one.name: depth for one, depth in zip(ALL_VARIANTS, (4, 4, 5, 6, 5, 4), strict=True)},
 }
 """The greatest number of steps of the largest models in a pull request."""
 
@@ -588,12 +592,9 @@ CI: Final = limit_depths(UNLIMITED, BOUNDED)
 
 def deepen(steps: int) -> tuple[AnyBoundedModel, ...]:
     """Return the models of all variants at once, this many steps deeper than in a pull request; views grow too fast."""
-    scopes = ALL_VARIANTS[:-1]
+    scopes = ALL_VARIANTS[:-2]
     return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in scopes)
 
 
 LONG: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(1), DEEP, WIDE)
-NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (
-    *(*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(3), DEEP, WIDE),
-    VAST,
-)
+NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(3), DEEP, WIDE, VAST)

@@ -20,16 +20,47 @@ from entrycache_reference.vocabulary import ABSENT
 Does = Callable[[expected_state.ExpectedState, Any], outcomes.Answer]
 
 
+def would_hide_dirty(expected: expected_state.ExpectedState, ns: str, key: str, is_dirty: bool) -> bool:
+    """Return whether a write would hide a dirty one behind a clean one."""
+    return not is_dirty and key in expected.open(ns).dirty
+
+
+def put_entry(expected: expected_state.ExpectedState, ns: str, key: str, node: Node) -> None:
+    """Write one entry, counted first, and evict the overflow."""
+    expected.puts += 1
+    if would_hide_dirty(expected, ns, key, node.is_dirty):
+        expected.error = outcomes.ErrorKind.ILLEGAL_STATE
+        return
+    expected_state.write_entry(expected, ns, key, node)
+    expected_state.evict_overflow(expected, ns)
+
+
+def text_bytes(text: str) -> int:
+    """Return the bytes of a text in UTF-8, letter by letter: 1, 2, 3, and 4 beyond the first plane."""
+    return sum([1 + (ord(one) > 0x7F) + (ord(one) > 0x7FF) + (ord(one) > 0xFFFF) for one in text])
+
+
+def code_units(text: str) -> int:
+    """Return the code units of a text in UTF-16: two for a letter beyond the first plane."""
+    return sum([1 + (ord(one) > 0xFFFF) for one in text])
+
+
+def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
+    """Return the size of an entry: 45 bytes, and what it carries."""
+    of_headers = sum([code_units(name) + text_bytes(content) for name, content in headers])
+    return 45 + text_bytes(key) + text_bytes(value or "") + code_units(topic) + of_headers
+
+
 def build_node(write: Any, number: int) -> Node:
     """Return the entry that a write of a namespace makes."""
     context = [None if one is ABSENT else one for one in (write.timestamp, write.offset, write.partition)]
-    size = expected_state.node_size(write.key, write.value, write.topic, write.headers)
+    size = node_size(write.key, write.value, write.topic, write.headers)
     return Node(write.value, write.dirty, size, outcomes.Context(*context), number)
 
 
 def do_put(expected: expected_state.ExpectedState, event: ops.Put) -> outcomes.Answer:
     """Write one entry."""
-    expected_state.put_entry(expected, event.ns, event.key, build_node(event, expected.writes))
+    put_entry(expected, event.ns, event.key, build_node(event, expected.writes))
     return outcomes.Done()
 
 
@@ -37,14 +68,14 @@ def do_put_all(expected: expected_state.ExpectedState, event: ops.PutAll) -> out
     """Write entries one by one, up to the first error."""
     for one in event.entries:
         if expected.error is None:
-            expected_state.put_entry(expected, event.ns, one.key, build_node(one, expected.writes))
+            put_entry(expected, event.ns, one.key, build_node(one, expected.writes))
     return outcomes.Done()
 
 
 def do_put_if_absent(expected: expected_state.ExpectedState, event: ops.PutIfAbsent) -> outcomes.Answer:
     """Look a key up, write it if it was not cached, and evict the overflow either way; count the write last."""
     result = expected_state.look_up(expected, event.ns, event.key)
-    if result is None and expected_state.would_hide_dirty(expected, event.ns, event.key, event.dirty):
+    if result is None and would_hide_dirty(expected, event.ns, event.key, event.dirty):
         expected.error = outcomes.ErrorKind.ILLEGAL_STATE
         return outcomes.Done()
     if result is None:
@@ -269,11 +300,11 @@ def ensure_store(expected: expected_state.ExpectedState, name: str) -> None:
 
 def put_value(expected: expected_state.ExpectedState, name: str, key: str, value: str | None, is_dirty: bool) -> None:
     """Write an entry of a store, which carries nothing but key and value."""
-    expected_state.put_entry(
+    put_entry(
         expected,
         name,
         key,
-        Node(value, is_dirty, expected_state.node_size(key, value, "", ()), outcomes.Context(), expected.writes),
+        Node(value, is_dirty, node_size(key, value, "", ()), outcomes.Context(), expected.writes),
     )
 
 

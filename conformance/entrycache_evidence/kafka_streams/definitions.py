@@ -25,17 +25,23 @@ from entrycache_evidence.kafka_streams.cache_definitions import (
     find_value,
     flush,
     list_between,
+    node_size,
+    put_entry,
     put_value,
     read_value,
 )
 from entrycache_evidence.kafka_streams.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
-from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery, ViewTombstone
+from entrycache_reference.kafka_streams.config import BackwardTombstone, CloseCheck, Config, RangeQuery, ViewTombstone
+from entrycache_reference.kafka_streams.laws import is_for_another_kind
 from entrycache_reference.kafka_streams.laws.stores import shown_by_dropping
 from entrycache_reference.kafka_streams.laws.views import shown_backward
-from entrycache_reference.kafka_streams.state import OpenView, Part, Row, State, Step, Store
+from entrycache_reference.kafka_streams.laws.windows import is_wanted, name_of, read_name
+from entrycache_reference.kafka_streams.state import Node, OpenView, Part, Row, State, Step, Store, StoreSettings
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 from entrycache_reference.kafka_streams.views import INSIDE_A_CALL, follow
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 REFUSED: Final = outcomes.ErrorKind.ILLEGAL_STATE
 
@@ -48,7 +54,16 @@ def do_store_open(expected: expected_state.ExpectedState, event: view_ops.StoreO
     if event.store in expected.stores and expected.stores[event.store].is_open:
         expected.error = REFUSED
         return outcomes.Done()
-    expected.stores[event.store] = Store(old_values=event.old_values)
+    kind = StoreKind.KEY_VALUE if event.kind is ABSENT else event.kind
+    is_segmented = event.below is view_ops.Underlying.SEGMENTS
+    settings = StoreSettings(
+        kind,
+        view_ops.Underlying.SEGMENTS if is_segmented else view_ops.Underlying.MEMORY,
+        1_000_000 if event.retention is ABSENT else event.retention,
+        (60 if event.segment_interval is ABSENT else event.segment_interval) if is_segmented else 1,
+        event.listens is not False,
+    )
+    expected.stores[event.store] = Store(old_values=event.old_values, settings=settings)
     expected.open(event.store).listener = OF_STORE
     return outcomes.Done()
 
@@ -56,7 +71,8 @@ def do_store_open(expected: expected_state.ExpectedState, event: view_ops.StoreO
 def keys_of_view(event: Any, keys: Any) -> list[str]:
     """Return the keys of a view, ascending."""
     if getattr(event, "prefix", None) is None:
-        return list_between(keys, event.from_, event.to)
+        first, last = (None if bound is ABSENT else bound for bound in (event.from_, event.to))
+        return list_between(keys, first, last)
     start = encode_key(event.prefix)
     return [key for key in list_between(keys, event.prefix, None) if encode_key(key)[: len(start)] == start]
 
@@ -148,7 +164,8 @@ def do_store_close(expected: expected_state.ExpectedState, event: view_ops.Store
     flush(expected, event.store)
     if expected.is_right:
         do_close(expected, ops.Close(event.store))
-        expected.stores[event.store] = Store(is_open=False, old_values=expected.stores[event.store].old_values)
+        left = expected.stores[event.store]
+        expected.stores[event.store] = Store(is_open=False, old_values=left.old_values, settings=left.settings)
         expected.views = {name: view for name, view in expected.views.items() if view.range.store != event.store}
     return outcomes.Done()
 
@@ -158,10 +175,33 @@ def do_store_close(expected: expected_state.ExpectedState, event: view_ops.Store
 
 def last_writes(expected: expected_state.ExpectedState, event: view_ops.ViewOpen) -> dict[str, str]:
     """Return the last write of each key of a view's range that has one, in the view's order."""
+    store = expected.stores[event.store]
     nodes = expected.open(event.store).nodes if event.store in expected else {}
-    view = {**expected.stores[event.store].inner, **{key: node.value for key, node in nodes.items()}}
-    keys = keys_of_view(event, view)[:: -1 if event.backward else 1]
+    pairs = {key: node.value for key, node in nodes.items() if not is_hidden(expected, store, key)}
+    view = {**store.inner, **pairs}
+    keys = order_of_view(store, event, view)
     return {key: value for key in keys if (value := view[key]) is not None}
+
+
+def order_of_view(store: Store, event: Any, keys: Any) -> list[str]:
+    """Return the keys, windows or sessions of a view in its order."""
+    if store.settings.kind is StoreKind.KEY_VALUE:
+        return keys_of_view(event, keys)[:: -1 if event.backward else 1]
+    names = [name for name in keys if is_wanted(event, name)]
+    return sorted(names, key=lambda name: (place(store, name), read_name(name).start), reverse=event.backward)
+
+
+def place(store: Store, name: str) -> tuple[int, bytes, int]:
+    """Return where a key, a window or a session comes in the order of its store."""
+    if store.settings.kind is StoreKind.KEY_VALUE:
+        return 0, encode_key(name), 0
+    key, _, end = read_name(name)
+    return end // store.settings.segment_interval, encode_key(key), end
+
+
+def is_hidden(expected: expected_state.ExpectedState, store: Store, name: str) -> bool:
+    """Return whether a cached window or session is read by nothing."""
+    return expected_state.has_expired(store, name) and not expected_state.shows_expired(expected)
 
 
 def watch(expected: expected_state.ExpectedState, event: ops.Op | None = None) -> None:
@@ -180,7 +220,8 @@ def watch(expected: expected_state.ExpectedState, event: ops.Op | None = None) -
 
 def do_view_open(expected: expected_state.ExpectedState, event: view_ops.ViewOpen) -> outcomes.Answer:
     """Open a view, unless one of that name is open; a prefix stands alone."""
-    has_more = event.prefix is not None and (event.backward, event.from_, event.to) != (False, None, None)
+    bounds = {event.from_, event.to} - {ABSENT, None}
+    has_more = event.prefix is not None and (event.backward or bool(bounds))
     if event.view in expected.views or has_more:
         expected.error = REFUSED
         return outcomes.Done()
@@ -203,15 +244,118 @@ def do_view_next(expected: expected_state.ExpectedState, event: view_ops.ViewNex
     if view is None:
         expected.error = REFUSED
         return outcomes.Done()
+    store = expected.stores[view.range.store]
     left = [] if view.has_ended else list(last_writes(expected, view.range).items())
-    if view.last is not None:
-        last = encode_key(view.last)
-        left = [pair for pair in left if (encode_key(pair[0]) < last) == view.range.backward and pair[0] != view.last]
+    left = [pair for pair in left if is_past(store, view, pair[0])]
     entry = next((pair for pair in left if view.had.get(pair[0], (None,))[0] is not None), None)
     ended = view._replace(has_ended=True)
-    expected.views[event.view] = ended if entry is None else view._replace(last=entry[0])
+    expected.views[event.view] = ended if entry is None else move_to(store, view, entry[0])
     loosen(expected, view.range.store)
-    return outcomes.NextEntry(entry)
+    return outcomes.NextEntry(None if entry is None else show(store, view.range, *entry))
+
+
+def is_past(store: Store, view: OpenView, name: str) -> bool:
+    """Return whether a view has not come to this key, window or session."""
+    if view.last is None:
+        return True
+    own, last = place(store, name), place(store, view.last)
+    return name not in view.came if own == last else (own < last) == view.range.backward
+
+
+def move_to(store: Store, view: OpenView, name: str) -> OpenView:
+    """Return a view that has come to this key, window or session."""
+    is_beside = view.last is not None and place(store, view.last) == place(store, name)
+    return view._replace(last=name, came=(*view.came, name) if is_beside else (name,))
+
+
+def show(store: Store, event: Any, name: str, value: str | None) -> Any:
+    """Return an entry as a view of its store shows it."""
+    if store.settings.kind is StoreKind.KEY_VALUE:
+        return name, value
+    key, start, end = read_name(name)
+    if store.settings.kind is StoreKind.SESSION:
+        return key, start, end, value
+    return (key, start, value) if getattr(event, "key", ABSENT) is ABSENT else (start, value)
+
+
+# Windows and sessions.
+
+
+def do_window_put(expected: expected_state.ExpectedState, event: Any) -> outcomes.Answer:
+    """Write a window or a session, unless it has expired, and evict the overflow."""
+    store, name, value = expected.stores[event.store], name_of(event), getattr(event, "value", None)
+    if not expected_state.shows_expired(expected):
+        store = expected.stores[event.store] = expected_state.advance(store, name)
+        if expected_state.has_expired(store, name):
+            return outcomes.Done()
+    of_times = 20 if store.settings.kind is StoreKind.WINDOW else 24
+    size = node_size(event.key, value, "", ()) + of_times
+    node = Node(value, True, size, outcomes.Context(), expected.writes)
+    put_entry(expected, event.store, name, node)
+    return outcomes.Done()
+
+
+def do_window_get(expected: expected_state.ExpectedState, event: Any) -> outcomes.Answer:
+    """Look a window or a session up, and return its last write unless it has expired."""
+    name, store = name_of(event), expected.stores[event.store]
+    expected.gets += 1
+    node = expected_state.look_up(expected, event.store, name) if event.store in expected else None
+    if is_hidden(expected, store, name):
+        return outcomes.Value(None)
+    return outcomes.Value(store.inner.get(name) if node is None else node.value)
+
+
+def do_window_view(expected: expected_state.ExpectedState, event: Any) -> outcomes.Answer:
+    """Return what the plain map of the last writes holds; the order of use is the subject's from then on."""
+    store, variants = expected.stores[event.store], expected.config.variants
+    cached = dict(expected.open(event.store).nodes) if event.store in expected else {}
+    nodes = {name: node for name, node in cached.items() if not is_hidden(expected, store, name)}
+    names = order_of_view(store, event, {**nodes, **store.inner})
+    pairs = tuple((name, nodes[name].value if name in nodes else store.inner[name]) for name in names)
+    if variants.view_tombstone is ViewTombstone.DROPPED:
+        pairs = shown_by_dropping(names, nodes, store.inner)
+    elif event.backward and variants.backward_tombstone is BackwardTombstone.SHOWS:
+        pairs = shown_backward(names, nodes, store.inner)
+    else:
+        pairs = tuple((name, value) for name, value in pairs if value is not None)
+    by_start = sorted(pairs, key=lambda pair: read_name(pair[0]).start)
+    ordered = sorted(by_start, key=lambda pair: place(store, pair[0]), reverse=event.backward)
+    loosen(expected, event.store)
+    return outcomes.WindowListing(tuple([show(store, event, *pair) for pair in ordered]))
+
+
+def do_inner(expected: expected_state.ExpectedState, event: ops.StoreInner) -> outcomes.Answer:
+    """Return the content of the underlying store, in its order."""
+    if event.store not in expected.stores or expected.stores[event.store].settings.kind is StoreKind.KEY_VALUE:
+        return STORES[ops.StoreInner](expected, event)
+    store = expected.stores[event.store]
+    names = sorted(store.inner, key=lambda name: (place(store, name), read_name(name).start))
+    return outcomes.WindowListing(tuple([show(store, event, name, store.inner[name]) for name in names]))
+
+
+def is_mismatched(expected: expected_state.ExpectedState, event: Any) -> bool:
+    """Return whether a store is of another kind than an operation, or its arguments are those of another kind."""
+    kind = expected.stores.get(getattr(event, "store", ""), Store()).settings.kind
+    if is_for_another_kind(expected.state._replace(stores=expected.stores), event):
+        return True
+    if isinstance(event, view_ops.SessionPut | view_ops.SessionRemove | view_ops.SessionGet):
+        return event.start > event.end
+    if not isinstance(event, view_ops.ViewOpen | view_ops.WindowView | view_ops.SessionView):
+        return False
+    given = {name for name in VIEW_ARGUMENTS if getattr(event, name, ABSENT) is not ABSENT}
+    given -= {"prefix"} if getattr(event, "prefix", None) is None else set()
+    if not given <= VIEW_ARGUMENTS_OF[kind] or ("key" in given and given & {"from_", "to"}):
+        return True
+    return kind is StoreKind.SESSION and not given & {"key", "from_", "to"}
+
+
+VIEW_ARGUMENTS: Final = ("prefix", "from_", "to", "key", "time_from", "time_to", "earliest_end", "latest_start")
+VIEW_ARGUMENTS_OF: Final = {
+    StoreKind.KEY_VALUE: {"prefix", "from_", "to"},
+    StoreKind.WINDOW: {"from_", "to", "key", "time_from", "time_to"},
+    StoreKind.SESSION: {"from_", "to", "key", "earliest_end", "latest_start"},
+}
+"""The arguments of a view, by the kind of its store."""
 
 
 def do_view_close(expected: expected_state.ExpectedState, event: view_ops.ViewClose) -> outcomes.Answer:
@@ -243,14 +387,21 @@ VIEWS: Final[dict[type[ops.Op], Does]] = {
     view_ops.ViewOpen: do_view_open,
     view_ops.ViewNext: do_view_next,
     view_ops.ViewClose: do_view_close,
+    **dict.fromkeys((view_ops.WindowPut, view_ops.SessionPut, view_ops.SessionRemove), do_window_put),
+    **dict.fromkeys((view_ops.WindowGet, view_ops.SessionGet), do_window_get),
+    **dict.fromkeys((view_ops.WindowView, view_ops.SessionView), do_window_view),
+    ops.StoreInner: do_inner,
 }
-"""The definitions of level `views`, by operation."""
+"""The definitions of the levels `views` and `windows`, by operation."""
 
 
 def is_on_closed(expected: expected_state.ExpectedState, event: ops.Op) -> bool:
     """Return whether an operation is on a closed store, and neither opens nor closes it."""
-    is_open = expected.stores.get(getattr(event, "store", ""), Store()).is_open
-    return not is_open and not isinstance(event, view_ops.StoreOpen | view_ops.StoreClose)
+    store = expected.stores.get(getattr(event, "store", ""), Store())
+    is_checked = expected.config.variants.close_check is CloseCheck.ALL or store.settings.kind is StoreKind.KEY_VALUE
+    if isinstance(event, ops.StoreFlush) and not is_checked:
+        return False
+    return not store.is_open and not isinstance(event, view_ops.StoreOpen | view_ops.StoreClose)
 
 
 def refuse(expected: expected_state.ExpectedState, event: ops.Op) -> outcomes.Answer:
@@ -268,7 +419,7 @@ Guided = tuple[State, outcomes.Answer] | None
 """The state and the answer to go on with after an answer of a subject; None if it is not allowed."""
 
 
-def may_show(view: OpenView, entry: outcomes.Pair | None, config: Config) -> bool:
+def may_show(view: OpenView, store: Store, entry: outcomes.Pair | None, config: Config) -> bool:
     """Return whether a view may answer this entry, or its end: no key that had a value all the time is left out."""
     if view.has_ended:
         return entry is None
@@ -276,22 +427,17 @@ def may_show(view: OpenView, entry: outcomes.Pair | None, config: Config) -> boo
     variants = config.variants
     shows = is_backward and variants.backward_tombstone is BackwardTombstone.SHOWS
     shows = shows or (variants.view_tombstone is ViewTombstone.DROPPED and (entry is None or entry[1] is not None))
-    if entry is not None and shows and keys_of_view(view.range, [entry[0]]):
+    if entry is not None and shows and order_of_view(store, view.range, [entry[0]]):
         had.setdefault(entry[0], (None,))
-    last = None if view.last is None else encode_key(view.last)
-    codes = {encode_key(key): key for key in had}
-    ahead = [codes[code] for code in sorted(codes, reverse=is_backward) if last is None or _is_past(code, last, view)]
-    within = [at for at, key in enumerate(ahead) if None not in had[key]][:1]
+    ahead = [key for key in had if is_past(store, view, key)]
+    required = [place(store, key) for key in ahead if None not in had[key]]
     if entry is None:
-        return not within
-    if entry[0] not in ahead[: within[0] + 1 if within else None]:
+        return not required
+    own = place(store, entry[0])
+    if entry[0] not in ahead or any((at < own) != is_backward and at != own for at in required):
         return False
     values = had[entry[0]]
     return (shows and None in values) or (entry[1] is not None and entry[1] in values)
-
-
-def _is_past(code: bytes, last: bytes, view: OpenView) -> bool:
-    return code < last if view.range.backward else code > last
 
 
 def shown_answers(
@@ -301,13 +447,15 @@ def shown_answers(
     expected = expected_state.ExpectedState(config, pre, (), ())
     watch(expected)
     view = expected.views[event.view]
+    store = expected.stores[view.range.store]
     pairs = [(key, value) for key, values in view.had.items() for value in (values[0], values[-1], None, "?")]
-    for entry in (None, ("", "1"), ("b", None), *pairs):
-        answer = outcomes.NextEntry(entry)
-        own = step.state.views[event.view]._replace(last=view.last, has_ended=view.has_ended)
-        moved = own._replace(has_ended=True) if entry is None else own._replace(last=entry[0])
+    others = (("", "1"), ("b", None)) if store.settings.kind is StoreKind.KEY_VALUE else ()
+    for entry in (None, *others, *pairs):
+        answer = outcomes.NextEntry(None if entry is None else show(store, view.range, *entry))
+        own = step.state.views[event.view]._replace(last=view.last, has_ended=view.has_ended, came=view.came)
+        moved = own._replace(has_ended=True) if entry is None else move_to(store, own, entry[0])
         state = step.state._replace(views={**step.state.views, event.view: moved})
-        yield answer, (state, answer) if may_show(view, entry, config) else None
+        yield answer, (state, answer) if may_show(view, store, entry, config) else None
 
 
 def order_answers(
@@ -394,7 +542,7 @@ def is_part_defined(config: Config, part: Part, rows: tuple[Row, ...]) -> bool:
 
 def matches_definition(expected: expected_state.ExpectedState, event: ops.Op, answer: object) -> bool:
     """Apply the definition; return whether the answer equals it and every inner step was performed."""
-    if is_on_closed(expected, event):
+    if is_on_closed(expected, event) or is_mismatched(expected, event):
         defined_answer = refuse(expected, event)
     else:
         if expected.called and leaves_open(expected, event):

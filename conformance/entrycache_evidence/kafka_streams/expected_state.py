@@ -8,15 +8,16 @@ left; each inner step has an expected state of its own.
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from entrycache_reference import rules
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams.flush import LOOSE_ORDER
-from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE
+from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE, time_of
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Forward, Handed
 from entrycache_reference.kafka_streams.state import Listener, Node, OpenView, Part, Row, Space, State, Store
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 from entrycache_reference.vocabulary import ABSENT, Absent
 
 
@@ -349,16 +350,48 @@ def receive(expected: ExpectedState, name: str, entries: Entries) -> None:
         return
     accepted = [(key, node) for key, node in entries if write_underlying(expected, name, key, node)]
     for key, node in accepted:
-        forwarded = expected.stores.get(name, Store()).forwarded_writes.get(key)
-        if expected.is_right and not expected.has_thrown and (forwarded is None or forwarded < node.write):
+        store = expected.stores.get(name, Store())
+        forwarded = store.forwarded_writes.get(key)
+        is_late = has_expired(store, key) and not shows_expired(expected)
+        if (
+            expected.is_right
+            and not expected.has_thrown
+            and not is_late
+            and (forwarded is None or forwarded < node.write)
+        ):
             forward_entry(expected, name, key, node)
 
 
+def shows_expired(expected: ExpectedState) -> bool:
+    """Return whether what is cached is answered whatever its age."""
+    return expected.config.variants.expired_windows is configuration.ExpiredWindows.CACHED
+
+
+def has_expired(store: Store, name: str) -> bool:
+    """Return whether a window or a session of a store has expired."""
+    is_timed = store.settings.kind is not StoreKind.KEY_VALUE
+    return is_timed and store.stream_time >= time_of(name) + store.settings.retention
+
+
+def advance(store: Store, name: str) -> Store:
+    """Return the store after a write of the time of this window or session."""
+    after = store._replace(stream_time=max(store.stream_time, time_of(name)))
+    parts = (store.inner, store.forwarded)
+    inner, forwarded = ({one: value for one, value in part.items() if not has_expired(after, one)} for part in parts)
+    return after._replace(inner=inner, forwarded=forwarded)
+
+
 def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -> bool:
-    """Write a value, or remove a key, in the underlying store; return false if there is nothing to remove."""
+    """Write a value, or remove a key, below; return false if there is nothing to remove, or the window has expired."""
     store = expected.stores.get(name, Store())
-    if node.value is None and key not in {*store.inner, *store.owed}:
+    if node.value is None and key not in {*store.inner, *store.owed} and store.settings.listens:
         return False
+    if not shows_expired(expected) and has_expired(store, key):
+        return False
+    if shows_expired(expected) and store.settings.kind is not StoreKind.KEY_VALUE:
+        store = expected.stores[name] = advance(store, key)
+        if has_expired(store, key):
+            return True
     inner = {**store.inner, key: node.value}
     remaining = {one: value for one, value in inner.items() if value is not None}
     expected.stores[name] = store._replace(inner=remaining)
@@ -368,43 +401,32 @@ def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -
 def forward_entry(expected: ExpectedState, name: str, key: str, node: Node) -> None:
     """Forward one entry downstream, and perform the steps set for its key."""
     store = expected.stores.get(name, Store())
-    old: str | None | Absent = ABSENT
-    if store.old_values:
+    if not store.settings.listens:
+        return
+    old: str | None | Absent = store.forwarded.get(key) if store.old_values else ABSENT
+    if store.old_values and not has_expired(store, key):
         values = {**store.forwarded, key: node.value}
-        old = store.forwarded.get(key)
         store = store._replace(forwarded={one: value for one, value in values.items() if value is not None})
     expected.stores[name] = store._replace(forwarded_writes={**store.forwarded_writes, key: node.write})
     at = len(expected.forwards)
-    expected.forwards.append(Forward(name, key, node.value, (), old))
+    own_key: str = key
+    times: list[int] = []
+    if store.settings.kind is not StoreKind.KEY_VALUE:
+        own_key, *times = key.rsplit("@", 1)[0], *map(int, key.rsplit("@", 1)[1].split("-"))
+    expected.forwards.append(Forward(name, own_key, node.value, (), old, *times))
     store = expected.stores[name]
-    if key in store.failing:
-        failing = {one: left - (one == key) for one, left in store.failing.items()}
+    if own_key in store.failing:
+        failing = {one: left - (one == own_key) for one, left in store.failing.items()}
         expected.stores[name] = store._replace(failing={one: left for one, left in failing.items() if left})
         expected.called += 1
         expected.has_thrown = True
         return
     expected.stores[name] = store._replace(owed=tuple([one for one in store.owed if one != key]))
-    answers = expected.perform(store.downstream.get(key, ()))
-    expected.forwards[at : at + 1] = [Forward(name, key, node.value, answers, old)]
+    answers = expected.perform(store.downstream.get(own_key, ()))
+    expected.forwards[at : at + 1] = [Forward(name, own_key, node.value, answers, old, *times)]
 
 
 # Lookups, writes and the overflow.
-
-
-def text_bytes(text: str) -> int:
-    """Return the bytes of a text in UTF-8, letter by letter: 1, 2, 3, and 4 beyond the first plane."""
-    return sum([1 + (ord(one) > 0x7F) + (ord(one) > 0x7FF) + (ord(one) > 0xFFFF) for one in text])
-
-
-def code_units(text: str) -> int:
-    """Return the code units of a text in UTF-16: two for a letter beyond the first plane."""
-    return sum([1 + (ord(one) > 0xFFFF) for one in text])
-
-
-def node_size(key: str, value: str | None, topic: str, headers: Any) -> int:
-    """Return the size of an entry: 45 bytes, and what it carries."""
-    of_headers = sum([code_units(name) + text_bytes(content) for name, content in headers])
-    return 45 + text_bytes(key) + text_bytes(value or "") + code_units(topic) + of_headers
 
 
 def look_up(expected: ExpectedState, ns: str, key: str) -> Node | None:
@@ -417,11 +439,6 @@ def look_up(expected: ExpectedState, ns: str, key: str) -> Node | None:
         namespace.use(key)
     expected.add_row(rules.Rule.K_GET_1, "MISS" if node is None else "HIT", ns, key, node, "GET")
     return node
-
-
-def would_hide_dirty(expected: ExpectedState, ns: str, key: str, is_dirty: bool) -> bool:
-    """Return whether a write would hide a dirty one behind a clean one."""
-    return not is_dirty and key in expected.open(ns).dirty
 
 
 def write_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
@@ -444,16 +461,6 @@ def book_bytes(expected: ExpectedState, added_bytes: int) -> None:
     """Add bytes to the running total."""
     if expected.config.variants.total is configuration.Total.RUNNING:
         expected.running += added_bytes
-
-
-def put_entry(expected: ExpectedState, ns: str, key: str, node: Node) -> None:
-    """Write one entry, counted first, and evict the overflow."""
-    expected.puts += 1
-    if would_hide_dirty(expected, ns, key, node.is_dirty):
-        expected.error = ErrorKind.ILLEGAL_STATE
-        return
-    write_entry(expected, ns, key, node)
-    evict_overflow(expected, ns)
 
 
 def evict_overflow(expected: ExpectedState, ns: str) -> None:

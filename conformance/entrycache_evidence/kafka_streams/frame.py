@@ -42,6 +42,7 @@ class Aspect(Enum):
     OWED = "the forwards of deletions that are owed"
     FORWARDED = "the last forwarded entries"
     OPEN = "whether the store is open"
+    TIME = "the stream time"
     PUTS = "the thread's puts"
     GETS = "the thread's gets"
     EVICTS = "the thread's evictions"
@@ -79,7 +80,7 @@ def handing(whose: Extent) -> MayChange:
             Aspect.MISSES,
             Aspect.HANDED,
         ),
-        *(Aspect.BELOW, Aspect.FORWARDED, Aspect.FAILING, Aspect.OWED),
+        *(Aspect.BELOW, Aspect.FORWARDED, Aspect.TIME, Aspect.FAILING, Aspect.OWED),
     )
     return {**dict.fromkeys(aspects, whose), Aspect.RUNNING: Extent.ALL}
 
@@ -107,6 +108,12 @@ def writing(whose: Extent) -> MayChange:
 LOOKING: Final[MayChange] = {Aspect.RECENT: Extent.SPACE, Aspect.HITS: Extent.SPACE}
 """The changes that lookups of cached keys may make."""
 
+ASKING: Final[MayChange] = {**LOOKING, Aspect.MISSES: Extent.SPACE, Aspect.GETS: Extent.ALL}
+"""The changes that the lookup of one key may make."""
+
+LOOSENING: Final[MayChange] = {Aspect.LOOSE: Extent.SPACE}
+"""The changes that a view may make whose order of use is the subject's."""
+
 OPENED: Final[MayChange] = {Aspect.STORES: Extent.SPACE, Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE}
 """The changes that the first use of a store may make, in addition to those of its operation."""
 
@@ -127,6 +134,7 @@ STORE: Final = Record(
     (
         *(KeyedValues(Aspect.BELOW), KeyedValues(Aspect.DOWNSTREAM), KeyedValues(Aspect.FORWARDED)),
         *(Aspect.OPEN, Aspect.OPEN, KeyedValues(Aspect.FORWARDED), KeyedValues(Aspect.FAILING), Aspect.OWED),
+        *(Aspect.OPEN, Aspect.TIME),
     )
 )
 
@@ -204,6 +212,9 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     view_ops.ViewOpen: {Aspect.LOOSE: Extent.SPACE},
     view_ops.ViewNext: {Aspect.LOOSE: Extent.ALL},
     view_ops.ViewClose: NO_CHANGE,
+    **dict.fromkeys((view_ops.WindowPut, view_ops.SessionPut, view_ops.SessionRemove), writing(Extent.KEY)),
+    **dict.fromkeys((view_ops.WindowGet, view_ops.SessionGet), ASKING),
+    **dict.fromkeys((view_ops.WindowView, view_ops.SessionView), LOOSENING),
 }
 """The changes that each operation may make."""
 
@@ -226,8 +237,15 @@ def keys_of(event: Any) -> set[str]:
     return {write.key for write in event.entries}
 
 
+def key_of(event: Any) -> str:
+    """Return the key that an operation is about, or the name of its window or session."""
+    if not hasattr(event, "start"):
+        return str(event.key)
+    return f"{event.key}@{event.start}" + (f"-{event.end}" if hasattr(event, "end") else "")
+
+
 IS_IN: Final[dict[Extent, Callable[[Any, Key], bool]]] = {
-    Extent.KEY: lambda event, key: key == (space_of(event), event.key),
+    Extent.KEY: lambda event, key: key == (space_of(event), key_of(event)),
     Extent.KEYS: lambda event, key: key[0] == space_of(event) and key[1] in keys_of(event),
     Extent.SPACE: lambda event, key: key[0] == space_of(event),
 }

@@ -6,6 +6,7 @@ The seed is fixed.
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from entrycache_conformance.generate import make_case
@@ -22,6 +23,7 @@ SEED: Final = 430
 CASES: Final = 150
 VIEW_CASES: Final = 60
 OPEN_VIEW_CASES: Final = 40
+WINDOW_CASES: Final = 90
 STEPS: Final = 25
 RELEASED_CASES: Final = 60
 LIMITS: Final = (0, 50, 100, 150, 20_000_000)
@@ -114,6 +116,58 @@ FAILING_INSIDE_FORWARD: Final = (
     ops.StoreFlush("s"),
 )
 """A forward that throws inside the call of another one, which goes on."""
+FAILING_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+    *(view_ops.FailForward("s", "y", forwards) for forwards in (0, 1)),
+    *(ops.StoreFlush("s"), ops.Evict("s"), view_ops.StoreClose("s"), view_ops.StoreOpen("s")),
+    ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"), ops.StoreFlush("s"), ops.Evict("s"))),
+    ops.OnForward("s", "x", (ops.Delete("s", "x"), ops.Evict("s"), ops.StoreGet("s", "y"))),
+)
+"""A store whose forwards throw in flushes, evictions and closings."""
+
+WINDOWS: Final = view_ops.StoreOpen("s", kind=view_ops.StoreKind.WINDOW)
+SEGMENTS: Final = replace(WINDOWS, below=view_ops.Underlying.SEGMENTS, segment_interval=10)
+PLACES: Final = tuple(view_ops.WindowPut("s", key, start, "1") for key, start in (("b", 3), ("a", 12), ("a", 5)))
+WRITTEN: Final = view_ops.WindowPut("s", "a", 5, "1"), ops.StoreFlush("s")
+WINDOW_RUNS: Final = (
+    (SEGMENTS, *PLACES, view_ops.WindowView("s"), view_ops.WindowView("s", time_to=12), ops.StoreInner("s")),
+    (WINDOWS, *PLACES, view_ops.ViewOpen("v", "s"), *[view_ops.ViewNext("v")] * 4),
+    (WINDOWS, *WRITTEN, view_ops.WindowPut("s", "a", 5, None), view_ops.WindowGet("s", "a", 5)),
+    (
+        WINDOWS,
+        ops.OnForward("s", "a", (view_ops.WindowPut("s", "a", 5, "2"), view_ops.WindowGet("s", "a", 5))),
+        *WRITTEN,
+    ),
+)
+"""Views of windows whose keys and times disagree, a deleted window, and a read of what a forward has written."""
+
+EXPIRING: Final = replace(WINDOWS, retention=2)
+EXPIRING_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(view_ops.WindowPut("s", "x", start, value) for start in (1, 3) for value in ("1", None)),
+    view_ops.WindowPut("s", "w", 2, "1"),
+    *(view_ops.WindowGet("s", "x", start) for start in (1, 3)),
+    *(view_ops.WindowView("s", time_from=1, time_to=at, backward=at > 3) for at in (3, 2**41)),
+    view_ops.WindowView("s", key="x", time_to=1),
+    view_ops.StoreClear("s"),
+    *(view_ops.StoreClose("s"), EXPIRING),
+    *(ops.StoreFlush("s"), ops.StoreInner("s"), ops.Evict("s"), ops.Metrics("s"), ops.Resize(67), ops.Resize(1000)),
+    ops.OnForward("s", "x", (view_ops.WindowPut("s", "x", 3, "2"), view_ops.WindowGet("s", "x", 3))),
+)
+"""The operations of a store of windows, of which a later one makes an earlier one expire."""
+
+SESSIONS: Final = view_ops.StoreOpen("s", kind=view_ops.StoreKind.SESSION, retention=3)
+SESSION_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(view_ops.SessionPut("s", "x", start, 2, value) for start in (1, 2) for value in ("1", "2")),
+    view_ops.SessionRemove("s", "x", 1, 2),
+    view_ops.SessionPut("s", "w", 4, 5, "1"),
+    view_ops.SessionGet("s", "x", 1, 2),
+    view_ops.SessionView("s", from_=None, backward=True),
+    *(view_ops.StoreClear("s"), view_ops.StoreClose("s"), SESSIONS),
+    *(ops.StoreFlush("s"), ops.Evict("s"), ops.Metrics("s")),
+    view_ops.ViewOpen("v", "s", key="x"),
+    *(view_ops.ViewNext("v"), view_ops.ViewClose("v")),
+)
+"""The operations of a store of sessions of one end, also while a view of them is open."""
 
 RELEASED: Final = Variants(
     configuration.UndeliveredEviction.LOST,
@@ -124,8 +178,10 @@ RELEASED: Final = Variants(
     configuration.DeleteRead.CACHED,
     configuration.BackwardTombstone.SHOWS,
     configuration.RangeQuery.BELOW,
+    expired_windows=configuration.ExpiredWindows.CACHED,
+    close_check=configuration.CloseCheck.KEY_VALUE,
 )
-"""The variants of kafka-streams 3.9.2 to 4.3.1."""
+"""The variants of kafka-streams 3.9.2 to 4.4.0."""
 
 
 def generate_runs() -> Iterator[Run]:
@@ -139,6 +195,20 @@ def generate_runs() -> Iterator[Run]:
     for steps in (*OPEN_VIEWS, FAILING_FORWARDS, FAILING_INSIDE_FORWARD):
         yield Config(), steps
     yield from generate_default_runs(range(CASES + VIEW_CASES, CASES + VIEW_CASES + OPEN_VIEW_CASES))
+    for steps in WINDOW_RUNS:
+        yield Config(), steps
+    yield from generate_window_runs(Variants(), WINDOW_CASES)
+    yield from generate_window_runs(RELEASED, WINDOW_CASES // 3)
+
+
+def generate_window_runs(variants: Variants, cases: int) -> Iterator[Run]:
+    """Generate cases with windows and sessions."""
+    system = SYSTEMS["kafka-streams"]
+    declaration = Declaration(system, frozenset(system.ops), variants=variants)
+    menu, source = system.cases.menu(system.ops, "windows"), random.Random(SEED)
+    for _ in range(cases):
+        case = make_case(source.randint, declaration, menu, None, STEPS).case
+        yield case.config, case.steps
 
 
 def generate_released_runs() -> Iterator[Run]:
@@ -170,7 +240,7 @@ def generate_default_runs(numbers: range) -> Iterator[Run]:
     for number in numbers:
         traits = workload.WORKLOADS[list(workload.WorkloadProfile)[number % len(workload.WorkloadProfile)]]
         stores = number % 5 and source.choice(traits.stores)
-        left_out = set() if number >= CASES else {"views"}
+        left_out = {"windows"} if number >= CASES else {"windows", "views"}
         left_out |= set() if stores else {"store", "views"}
         names = tuple(name for name in workload.WEIGHTS if workload.LEVEL_OF[name] not in left_out)
         names = names if number >= CASES + VIEW_CASES else tuple(name for name in names if name not in guiding)

@@ -1,7 +1,8 @@
 """The smallest changes of one namespace, the sizes of entries, and the total that the limit applies to.
 
 Every rule function is made of these. `write_key`, `remove_key`, `look_up_key` and `mark_all_clean` change one `Space`.
-`size_bytes` counts an entry byte for byte. `build_rows` turns the events of a step into rows of a trace.
+`size_bytes` counts an entry byte for byte. A window or a session is cached under its name (`name_window`). `build_rows`
+turns the events of a step into rows of a trace.
 
 The limit applies to the exact sum of all sizes, or (variant `total`) to a running total. Each call adds to the running
 total by how much its namespace has changed between the beginning and the end of the call. If a listener changes the
@@ -18,7 +19,18 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams.config import Config, Total
 from entrycache_reference.kafka_streams.ops import Header
-from entrycache_reference.kafka_streams.state import Change, Event, Node, Row, Space, State, space_of, total_bytes
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Event,
+    Node,
+    Row,
+    Space,
+    State,
+    Store,
+    space_of,
+    total_bytes,
+)
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 from entrycache_reference.rules import Rule, rule
 
 
@@ -97,6 +109,51 @@ def size_bytes(key: str, value: str | None, topic: str, headers: Sequence[Header
 def sort_by_bytes(keys: Sequence[str]) -> tuple[str, ...]:
     """Return keys in the order of their bytes."""
     return tuple(sorted(keys, key=lambda key: key.encode("utf-8", "surrogatepass")))
+
+
+# Windows and sessions.
+
+
+class Window(NamedTuple):
+    """A window or a session of a key. Its time is its end; a window ends where it starts."""
+
+    key: str
+    start: int
+    end: int
+
+
+def name_window(kind: StoreKind, window: Window) -> str:
+    """Return the name of a window, `key@start`, or of a session, `key@start-end`."""
+    name = f"{window.key}@{window.start}"
+    return name if kind is StoreKind.WINDOW else f"{name}-{window.end}"
+
+
+def parse_window(name: str) -> Window:
+    """Return the window or session of a name. What is no name of one is a window of time 0."""
+    key, _, times = name.rpartition("@")
+    start, _, end = times.partition("-")
+    if not (start + end).isdecimal():
+        return Window(name, 0, 0)
+    return Window(key, int(start), int(end or start))
+
+
+@rule(Rule.K_WINDOW_4)
+def is_expired(store: Store, name: str) -> bool:
+    """Return whether a window or a session is as old as the stream time less the retention, or older."""
+    if store.settings.kind is StoreKind.KEY_VALUE:
+        return False
+    return parse_window(name).end <= store.stream_time - store.settings.retention
+
+
+@rule(Rule.K_WINDOW_4, Rule.K_WINDOW_6)
+def advance_time(store: Store, time: int) -> Store:
+    """Return the store after a write of this time: what has expired leaves the underlying store."""
+    if time <= store.stream_time:
+        return store
+    after = store._replace(stream_time=time)
+    inner = {name: value for name, value in store.inner.items() if not is_expired(after, name)}
+    forwarded = {name: value for name, value in store.forwarded.items() if not is_expired(after, name)}
+    return after._replace(inner=inner, forwarded=forwarded)
 
 
 # The total that the limit applies to.

@@ -73,6 +73,20 @@ class RangeQuery(Enum):
     BELOW = "below"
 
 
+class ExpiredWindows(Enum):
+    """Variant `expired_windows` (K-WINDOW-5): what is answered of a cached window that has expired."""
+
+    GONE = "gone"
+    CACHED = "cached"
+
+
+class CloseCheck(Enum):
+    """Variant `close_check` (K-CLOSE-3): the kinds of stores that refuse `store_flush` after they were closed."""
+
+    ALL = "all"
+    KEY_VALUE = "keyvalue"
+
+
 @dataclass(frozen=True, slots=True)
 class Variants:
     """The differences between releases; the defaults are the specification."""
@@ -86,6 +100,8 @@ class Variants:
     backward_tombstone: BackwardTombstone = BackwardTombstone.HIDES
     range_query: RangeQuery = RangeQuery.MERGED
     view_tombstone: ViewTombstone = ViewTombstone.HIDES
+    expired_windows: ExpiredWindows = ExpiredWindows.GONE
+    close_check: CloseCheck = CloseCheck.ALL
 
 
 @dataclass(frozen=True, slots=True)

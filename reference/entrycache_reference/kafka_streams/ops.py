@@ -2,15 +2,15 @@
 
 Schemas, generators and tables come from their fields. Each class names its operation, its level, its rule, and the
 shapes of its answers. Level `cache` is one thread's cache, made of the caches of its namespaces. Level `store` adds
-caching key-value stores over in-memory stores. The operations of level `views` stand in `view_ops`. `Listen` and
-`OnForward` hold the operations that a listener, or a processor downstream, performs when it is called.
+caching key-value stores over in-memory stores. The operations of the levels `views` and `windows` stand in `view_ops`.
+`Listen` and `OnForward` hold the operations that a listener, or a processor downstream, performs when it is called.
 """
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final
 
 from entrycache_reference.kafka_streams import outcomes
-from entrycache_reference.kafka_streams.view_ops import VIEW_OPS, StoreName, ViewOp
+from entrycache_reference.kafka_streams.view_ops import VIEW_OPS, WINDOW_OPS, StoreName, ViewOp, WindowOp
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span, StepsOf
 
@@ -315,7 +315,7 @@ class StoreInner:
     name: ClassVar[str] = "store_inner"
     level: ClassVar[str] = "store"
     rule: ClassVar[Rule] = Rule.K_STORE_2
-    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing,)
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Listing, outcomes.WindowListing)
     store: StoreName
 
 
@@ -394,9 +394,10 @@ Op = (
     | OnForward
     | Share
     | ViewOp
+    | WindowOp
 )
 
-LEVELS: Final = ("cache", "store", "views")
+LEVELS: Final = ("cache", "store", "views", "windows")
 """The levels of the system, each holding those before it."""
 
 OPS: Final[tuple[type[Op], ...]] = (
@@ -427,5 +428,6 @@ OPS: Final[tuple[type[Op], ...]] = (
     OnForward,
     Share,
     *VIEW_OPS,
+    *WINDOW_OPS,
 )
 """Every operation, level by level."""

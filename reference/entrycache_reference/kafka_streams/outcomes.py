@@ -21,6 +21,9 @@ class ErrorKind(Enum):
 Pair = tuple[str, str | None]
 """A key and its value; None: a tombstone."""
 
+WindowEntry = tuple[int, str | None] | tuple[str, int, str | None] | tuple[str, int, int, str | None]
+"""A window with its value: its start, behind its key in a view of several keys; or a session: key, start, end."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failed:
@@ -66,6 +69,13 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowListing:
+    """Windows or sessions with their values, in the order of the view; sessions of one key and end by their start."""
+
+    entries: tuple[WindowEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Used:
     """Entries and bytes: exact sums. `tracked`: the running total, where one is kept."""
 
@@ -107,7 +117,7 @@ class Value:
 class NextEntry:
     """The next entry of an open view; None: the view has ended."""
 
-    entry: Pair | None
+    entry: Pair | WindowEntry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +149,7 @@ Answer = (
     | Lookup
     | Deleted
     | Listing
+    | WindowListing
     | Used
     | ThreadCounters
     | NamespaceCounters
@@ -180,7 +191,8 @@ class Call:
 class Forward:
     """One entry that a store forwarded downstream, and the answers of the steps there.
 
-    `old` is the value that was forwarded before, None without one. Only a store with old values has it.
+    `old` is the value that was forwarded before, None without one. Only a store with old values has it. `start` is that
+    of a window or a session, and `end` that of a session.
     """
 
     store: str
@@ -188,6 +200,8 @@ class Forward:
     value: str | None
     inner: tuple[Answer, ...] = ()
     old: str | None | Absent = ABSENT
+    start: int | Absent = ABSENT
+    end: int | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

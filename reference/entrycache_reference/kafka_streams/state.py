@@ -15,7 +15,13 @@ from typing import Final, NamedTuple
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, Context, ErrorKind, Forward, Outcome
-from entrycache_reference.kafka_streams.view_ops import ViewOpen
+from entrycache_reference.kafka_streams.view_ops import (
+    RETENTION_MS,
+    SEGMENT_INTERVAL_MS,
+    StoreKind,
+    Underlying,
+    ViewOpen,
+)
 from entrycache_reference.rules import Rule
 
 
@@ -55,13 +61,25 @@ class Space(NamedTuple):
     is_loose: bool = False
 
 
+class StoreSettings(NamedTuple):
+    """The kind of a store, what lies below it, how long that keeps windows, and whether anybody listens downstream."""
+
+    kind: StoreKind = StoreKind.KEY_VALUE
+    below: Underlying = Underlying.MEMORY
+    retention: int = RETENTION_MS
+    segment_interval: int = SEGMENT_INTERVAL_MS
+    listens: bool = True
+
+
 class Store(NamedTuple):
     """One caching store: the underlying store, the steps to take downstream, and the last forwarded writes.
 
     `forwarded_writes` holds for each key the number of the write that was forwarded last. A closed store keeps its name
     until it is opened again. With `old_values` each forward also has the value before, and `forwarded` holds the value
     that was forwarded last for each key. `failing` holds for each key how many of its next forwards throw; `owed` names
-    the deleted keys whose forward has to be repeated, although nothing lies below any more.
+    the deleted keys whose forward has to be repeated, although nothing lies below any more. A store of windows or
+    sessions has their names (`change.name_window`) in place of keys, except in `downstream` and `failing`. Its
+    `stream_time` is the greatest time of its writes.
     """
 
     inner: Mapping[str, str] = {}
@@ -72,19 +90,23 @@ class Store(NamedTuple):
     forwarded: Mapping[str, str] = {}
     failing: Mapping[str, int] = {}
     owed: tuple[str, ...] = ()
+    settings: StoreSettings = StoreSettings()
+    stream_time: int = -1
 
 
 class OpenView(NamedTuple):
     """A view that is read step by step: its range, the values since its opening, and how far it has come.
 
     `had` holds for each key of the range the values that it had at the opening, which comes first, and since; None: it
-    had none. `last` is the key that came last.
+    had none. `last` is the key that came last. `came` has the keys of its place in the order that have come: several
+    only of sessions that end together.
     """
 
     range: ViewOpen
     had: Mapping[str, tuple[str | None, ...]]
     last: str | None = None
     has_ended: bool = False
+    came: tuple[str, ...] = ()
 
 
 class Row(NamedTuple):

@@ -7,7 +7,7 @@ and the rows. `build_environment` gives rule functions the means to perform step
 from collections.abc import Callable
 from typing import Any, Final
 
-from entrycache_reference.kafka_streams import entries, namespaces, ops, stores, view_ops, views
+from entrycache_reference.kafka_streams import entries, namespaces, ops, stores, view_ops, views, windows
 from entrycache_reference.kafka_streams.change import build_rows
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.flush import Environment
@@ -39,7 +39,7 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     ops.StoreRange: stores.store_range,
     ops.StoreAll: stores.store_all,
     ops.StoreFlush: stores.store_flush,
-    ops.StoreInner: stores.store_inner,
+    ops.StoreInner: windows.list_below,
     ops.OnForward: stores.on_forward,
     ops.Share: stores.share,
     view_ops.StoreOpen: views.store_open,
@@ -55,20 +55,28 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[..., tuple[State, Answer]]]] = {
     view_ops.ViewOpen: views.view_open,
     view_ops.ViewNext: views.view_next,
     view_ops.ViewClose: views.view_close,
+    view_ops.WindowPut: windows.window_put,
+    view_ops.WindowGet: windows.window_get,
+    view_ops.SessionPut: windows.session_put,
+    view_ops.SessionRemove: windows.session_remove,
+    view_ops.SessionGet: windows.session_get,
+    view_ops.WindowView: views.window_view,
+    view_ops.SessionView: views.session_view,
 }
 """The function of each operation."""
 
 
 @rule(Rule.K_LISTEN_2, Rule.K_CLOSE_3)
 def perform(state: State, event: Any, config: Config) -> tuple[State, Answer]:
-    """Perform one operation, in a step of its own or inside a call; refuse what is on a closed store."""
-    if views.is_closed(state, event):
-        return state, views.REFUSED
+    """Perform one operation, in a step of its own or inside a call; refuse what its store does not take."""
+    if views.is_refused(state, event, config):
+        return state, windows.REFUSED
     function = FUNCTIONS[type(event)]
     if not (state.views or has_loose_order(state)):
         return function(state, event, config, build_environment())
-    after, answer = function(views.watch(views.mark_open_answer(state, event)), event, config, build_environment())
-    return views.watch(after, event), answer
+    marked = views.watch(views.mark_open_answer(state, event), config)
+    after, answer = function(marked, event, config, build_environment())
+    return views.watch(after, config, event), answer
 
 
 def has_loose_order(state: State) -> bool:

@@ -8,17 +8,34 @@ Beside: CachingKeyValueStore.putAndMaybeForward, .getInternal, KafkaStreams.getC
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.change import handle_of, is_still_open, size_bytes, sort_by_bytes, without_key
-from entrycache_reference.kafka_streams.config import Config, DeleteRead, Delivery, FailedFlush, ViewTombstone
+from entrycache_reference.kafka_streams.change import (
+    advance_time,
+    handle_of,
+    is_expired,
+    is_still_open,
+    parse_window,
+    size_bytes,
+    sort_by_bytes,
+    without_key,
+)
+from entrycache_reference.kafka_streams.config import (
+    Config,
+    DeleteRead,
+    Delivery,
+    ExpiredWindows,
+    FailedFlush,
+    ViewTombstone,
+)
 from entrycache_reference.kafka_streams.entries import is_between, keys_between, look_up, put_node, with_answer
 from entrycache_reference.kafka_streams.flush import Environment, count_call, perform_steps
 from entrycache_reference.kafka_streams.namespaces import flush
 from entrycache_reference.kafka_streams.outcomes import Answer, Context, Done, Forward, Listing, Pair, Shared, Value
 from entrycache_reference.kafka_streams.state import Change, Listener, Node, State, Store, space_of, with_space
-from entrycache_reference.kafka_streams.view_ops import FailForward
+from entrycache_reference.kafka_streams.view_ops import FailForward, StoreKind
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT, Absent
 
@@ -54,14 +71,48 @@ def write_underlying(inner: Mapping[str, str], key: str, value: str | None) -> M
     return remaining if value is None else {**remaining, key: value}
 
 
+@rule(Rule.K_WINDOW_5, Rule.K_WINDOW_6, Rule.K_WINDOW_15)
+def is_dropped(store: Store, name: str, config: Config) -> bool:
+    """Return whether an entry is read by nothing, and dropped when its turn comes: an expired window.
+
+    Variant `expired_windows` "cached": a cached entry counts, whatever its age.
+    """
+    return config.variants.expired_windows is ExpiredWindows.GONE and is_expired(store, name)
+
+
+@rule(Rule.K_STORE_3, Rule.K_WINDOW_6, Rule.K_WINDOW_10)
+def takes_write(store: Store, name: str, node: Node, config: Config) -> bool:
+    """Return whether an entry is written and forwarded: not the tombstone of what is not there, nor an expired window.
+
+    A store that nobody listens to writes those tombstones too.
+    """
+    is_known = is_accepted(store, name, node) or not store.settings.listens
+    return is_known and not is_dropped(store, name, config)
+
+
+@rule(Rule.K_STORE_2, Rule.K_WINDOW_15)
+def write_below(store: Store, name: str, value: str | None, config: Config) -> Store:
+    """Return the store with this value in the underlying store.
+
+    Variant `expired_windows` "cached": the underlying store knows the times that were written to it, and takes nothing
+    that has expired by them.
+    """
+    is_of_keys = store.settings.kind is StoreKind.KEY_VALUE
+    if not is_of_keys and config.variants.expired_windows is ExpiredWindows.CACHED:
+        store = advance_time(store, parse_window(name).end)
+        if is_expired(store, name):
+            return store
+    return store._replace(inner=write_underlying(store.inner, name, value))
+
+
 @rule(Rule.K_STORE_1, Rule.K_STORE_2, Rule.K_STORE_3, Rule.K_STORE_4, Rule.K_FAIL_4)
 def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], config: Config, env: Environment) -> State:
     """Return the state after a caching store received its dirty entries.
 
     All entries go to the underlying store before any is forwarded, so that the steps downstream meet a store with the
-    last write of every key. A tombstone of a key that the underlying store lacks goes nowhere. A write that a later
-    forwarded write has overtaken is not forwarded. Variant `delivery`: each entry is written and forwarded before the
-    next one.
+    last write of every key. A tombstone of a key that the underlying store lacks goes nowhere, and neither does an
+    expired window. A write that a later forwarded write has overtaken is not forwarded. Variant `delivery`: each entry
+    is written and forwarded before the next one.
     """
     if config.variants.delivery is Delivery.ONE_BY_ONE:
         return receive_one_by_one(state, name, entries, config, env)
@@ -69,12 +120,13 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     accepted: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
         store = store_of(after, name)
-        if is_accepted(store, key, node):
+        if takes_write(store, key, node, config):
             accepted += ((key, node),)
-            after = with_store(after, name, store._replace(inner=write_underlying(store.inner, key, node.value)))
+            after = with_store(after, name, write_below(store, key, node.value, config))
     for key, node in accepted:
-        is_overtaken = store_of(after, name).forwarded_writes.get(key, -1) >= node.write
-        if not is_overtaken and not after.in_progress.has_thrown:
+        store = store_of(after, name)
+        is_overtaken = store.forwarded_writes.get(key, -1) >= node.write
+        if not is_overtaken and not is_dropped(store, key, config) and not after.in_progress.has_thrown:
             after = forward_entry(after, name, key, node, config, env)
     return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
 
@@ -92,8 +144,8 @@ def receive_one_by_one(
     after = state
     for key, node in entries:
         store = store_of(after, name)
-        if is_accepted(store, key, node) and not after.in_progress.has_thrown:
-            below = store._replace(inner=write_underlying(store.inner, key, node.value))
+        if takes_write(store, key, node, config) and not after.in_progress.has_thrown:
+            below = write_below(store, key, node.value, config)
             after = forward_entry(with_store(after, name, below), name, key, node, config, env)
     return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
 
@@ -137,16 +189,30 @@ def forward_entry(state: State, name: str, key: str, node: Node, config: Config,
     """Forward one entry downstream, and perform the steps that are set for its key."""
     at = len(state.in_progress.forwards)
     store, old = store_of(state, name), old_value(state, name, key)
-    forwarded = write_underlying(store.forwarded, key, node.value) if store.old_values else store.forwarded
+    if not store.settings.listens:
+        return state
+    is_known = store.old_values and not is_expired(store, key)
+    forwarded = write_underlying(store.forwarded, key, node.value) if is_known else store.forwarded
     writes = {**store.forwarded_writes, key: node.write}
     noted = with_store(state, name, store._replace(forwarded_writes=writes, forwarded=forwarded))
-    started = with_forwards(noted, (*noted.in_progress.forwards, Forward(name, key, node.value, (), old)))
-    if store.failing.get(key, 0) > 0:
-        return throw(started, name, key)
+    forward = build_forward(store, name, key, node.value, old)
+    started = with_forwards(noted, (*noted.in_progress.forwards, forward))
+    if store.failing.get(forward.key, 0) > 0:
+        return throw(started, name, forward.key)
     started = with_store(started, name, store_of(started, name)._replace(owed=without_key(store.owed, key)))
-    after, answers = perform_steps(started, store.downstream.get(key, ()), config, env)
+    after, answers = perform_steps(started, store.downstream.get(forward.key, ()), config, env)
     forwards = after.in_progress.forwards
-    return with_forwards(after, (*forwards[:at], Forward(name, key, node.value, answers, old), *forwards[at + 1 :]))
+    return with_forwards(after, (*forwards[:at], replace(forward, inner=answers), *forwards[at + 1 :]))
+
+
+@rule(Rule.K_WINDOW_8)
+def build_forward(store: Store, name: str, key: str, value: str | None, old: str | None | Absent) -> Forward:
+    """Return an entry as it is forwarded; a window has its key and its times."""
+    if store.settings.kind is StoreKind.KEY_VALUE:
+        return Forward(name, key, value, (), old)
+    window = parse_window(key)
+    end = window.end if store.settings.kind is StoreKind.SESSION else ABSENT
+    return Forward(name, window.key, value, (), old, window.start, end)
 
 
 @rule(Rule.K_FAIL_1)

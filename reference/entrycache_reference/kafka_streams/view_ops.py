@@ -1,19 +1,48 @@
-"""The operations of level `views`: one frozen dataclass for each; `ops` lists them with all others."""
+"""The operations of the levels `views` and `windows`: one frozen dataclass for each; `ops` lists them with all others.
+
+A window is a key with a start, a session a key with a start and an end. Times are milliseconds.
+"""
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated, ClassVar, Final
 
 from entrycache_reference.kafka_streams import outcomes
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import INTEGER_MAX, Span
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent, Span
 
 StoreName = str
 Failures = Annotated[int, Span(0, INTEGER_MAX)]
+Time = Annotated[int, Span(0, INTEGER_MAX)]
+Duration = Annotated[int, Span(1, INTEGER_MAX)]
+
+
+class StoreKind(Enum):
+    """The kind of a caching store."""
+
+    KEY_VALUE = "kv"
+    WINDOW = "window"
+    SESSION = "session"
+
+
+class Underlying(Enum):
+    """The kind of the underlying store, which decides the order of views: in memory, or segments of an interval."""
+
+    MEMORY = "memory"
+    SEGMENTS = "segments"
+
+
+RETENTION_MS: Final = 1_000_000
+SEGMENT_INTERVAL_MS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
 class StoreOpen:
-    """Open a store, empty. Other operations open a store that was never closed by themselves, without old values."""
+    """Open a store, empty. Other operations open a key-value store that was never closed by themselves.
+
+    Without `listens` nobody listens downstream. `retention` and the two after it are milliseconds, for windows and
+    sessions. `window_size` has no effect; over "memory" neither has `segment_interval`. `windows` has the defaults.
+    """
 
     name: ClassVar[str] = "store_open"
     level: ClassVar[str] = "views"
@@ -21,6 +50,12 @@ class StoreOpen:
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     store: StoreName
     old_values: bool = False
+    kind: StoreKind | Absent = ABSENT
+    below: Underlying | Absent = ABSENT
+    retention: Duration | Absent = ABSENT
+    window_size: Duration | Absent = ABSENT
+    segment_interval: Duration | Absent = ABSENT
+    listens: bool | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +172,7 @@ class StoreClose:
 
 @dataclass(frozen=True, slots=True)
 class ViewOpen:
-    """Open a view under a name, to be read step by step; its range is said as in `store_view`."""
+    """Open a view under a name, to be read step by step; its range is said as in the view of its kind of store."""
 
     name: ClassVar[str] = "view_open"
     level: ClassVar[str] = "views"
@@ -145,10 +180,15 @@ class ViewOpen:
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     view: str
     store: StoreName
-    from_: str | None = None
-    to: str | None = None
+    from_: str | None | Absent = ABSENT
+    to: str | None | Absent = ABSENT
     backward: bool = False
     prefix: str | None = None
+    key: str | Absent = ABSENT
+    time_from: Time | Absent = ABSENT
+    time_to: Time | Absent = ABSENT
+    earliest_end: Time | Absent = ABSENT
+    latest_start: Time | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +212,133 @@ class ViewClose:
     answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
     view: str
 
+
+# Level `windows`.
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPut:
+    """Write the value of one window; None deletes."""
+
+    name: ClassVar[str] = "window_put"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+    key: str
+    start: Time
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WindowGet:
+    """Read the value of one window."""
+
+    name: ClassVar[str] = "window_get"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_3
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
+    store: StoreName
+    key: str
+    start: Time
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPut:
+    """Write the value of one session; None deletes."""
+
+    name: ClassVar[str] = "session_put"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+    key: str
+    start: Time
+    end: Time
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRemove:
+    """Delete one session: a `session_put` of null."""
+
+    name: ClassVar[str] = "session_remove"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_8
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Done,)
+    store: StoreName
+    key: str
+    start: Time
+    end: Time
+
+
+@dataclass(frozen=True, slots=True)
+class SessionGet:
+    """Read the value of one session."""
+
+    name: ClassVar[str] = "session_get"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_3
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.Value,)
+    store: StoreName
+    key: str
+    start: Time
+    end: Time
+
+
+@dataclass(frozen=True, slots=True)
+class WindowView:
+    """Read the windows that start from `time_from` to `time_to`: of `key`, of the keys from `from_` to `to`, or all.
+
+    Both bounds are included. None is an open bound, which a subject may answer in another way than an absent one.
+    """
+
+    name: ClassVar[str] = "window_view"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.WindowListing,)
+    store: StoreName
+    key: str | Absent = ABSENT
+    from_: str | None | Absent = ABSENT
+    to: str | None | Absent = ABSENT
+    time_from: Time | Absent = ABSENT
+    time_to: Time | Absent = ABSENT
+    backward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """Read the sessions that end at `earliest_end` or later and start at `latest_start` or earlier.
+
+    They are those of `key`, or of the keys from `from_` to `to`, both included, None an open bound.
+    """
+
+    name: ClassVar[str] = "session_view"
+    level: ClassVar[str] = "windows"
+    rule: ClassVar[Rule] = Rule.K_WINDOW_2
+    answers: ClassVar[tuple[type[outcomes.Answer], ...]] = (outcomes.WindowListing,)
+    store: StoreName
+    key: str | Absent = ABSENT
+    from_: str | None | Absent = ABSENT
+    to: str | None | Absent = ABSENT
+    earliest_end: Time | Absent = ABSENT
+    latest_start: Time | Absent = ABSENT
+    backward: bool = False
+
+
+WindowOp = WindowPut | WindowGet | SessionPut | SessionRemove | SessionGet | WindowView | SessionView
+"""An operation of level `windows`."""
+
+WINDOW_OPS: Final[tuple[type[WindowOp], ...]] = (
+    WindowPut,
+    WindowGet,
+    SessionPut,
+    SessionRemove,
+    SessionGet,
+    WindowView,
+    SessionView,
+)
+"""The operations of level `windows`."""
 
 ViewOp = (
     StoreOpen

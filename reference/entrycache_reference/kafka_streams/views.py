@@ -4,6 +4,9 @@ A view merges the cached entries with the underlying store, forward or backward,
 Queries answer like reads, but cache nothing. `store_clear` drops what is cached, `store_close` flushes first and then
 drops the store with everything below it.
 
+A view of windows or sessions (level `windows`) merges in the same way, in the order of its store. Which cached entries
+it touches is the subject's.
+
 An open view is read step by step, while others write, flush and evict. Its promise allows several answers: the keys of
 its range come in order, each with a value that it has had since the opening. `next_entry` is the reference's own
 answer, and `follow` goes on from any other answer that `may_come_next` allows. Reading may also use the cached keys of
@@ -18,8 +21,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from entrycache_reference.kafka_streams import ops
-from entrycache_reference.kafka_streams.change import sort_by_bytes
+from entrycache_reference.kafka_streams import ops, windows
+from entrycache_reference.kafka_streams.change import parse_window, sort_by_bytes
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery, ViewTombstone
 from entrycache_reference.kafka_streams.entries import is_between, look_up, put_node, with_answer
 from entrycache_reference.kafka_streams.flush import Environment, mark_no_answer
@@ -28,8 +31,6 @@ from entrycache_reference.kafka_streams.outcomes import (
     Answer,
     Counted,
     Done,
-    ErrorKind,
-    Failed,
     Listing,
     NamespaceCounters,
     NextEntry,
@@ -37,6 +38,8 @@ from entrycache_reference.kafka_streams.outcomes import (
     Pair,
     Unanswered,
     Value,
+    WindowEntry,
+    WindowListing,
 )
 from entrycache_reference.kafka_streams.state import (
     Change,
@@ -46,6 +49,7 @@ from entrycache_reference.kafka_streams.state import (
     State,
     Step,
     Store,
+    StoreSettings,
     space_of,
     with_space,
 )
@@ -54,15 +58,18 @@ from entrycache_reference.kafka_streams.stores import (
     build_store_node,
     ensure_store,
     find_value,
+    is_dropped,
     merge_as_released,
     read_value,
     store_of,
     with_store,
 )
 from entrycache_reference.kafka_streams.view_ops import (
+    SessionView,
     StoreClear,
     StoreClose,
     StoreCount,
+    StoreKind,
     StoreOpen,
     StorePutAll,
     StorePutIfAbsent,
@@ -72,12 +79,10 @@ from entrycache_reference.kafka_streams.view_ops import (
     ViewClose,
     ViewNext,
     ViewOpen,
+    WindowView,
 )
 from entrycache_reference.rules import Rule, rule
 from entrycache_reference.vocabulary import ABSENT
-
-REFUSED = Failed(ErrorKind.ILLEGAL_STATE)
-
 
 # Views.
 
@@ -95,7 +100,7 @@ def is_in_view(event: StoreView | StoreQueryRange | ViewOpen, key: str) -> bool:
     prefix = None if isinstance(event, StoreQueryRange) else event.prefix
     if prefix is not None:
         return key.encode("utf-8", "surrogatepass").startswith(prefix.encode("utf-8", "surrogatepass"))
-    return is_between(key, event.from_, event.to, True)
+    return is_between(key, windows.bound_of(event.from_), windows.bound_of(event.to), True)
 
 
 def order_keys(keys: Mapping[str, object], selects: Callable[[str], bool], backward: bool) -> tuple[str, ...]:
@@ -113,14 +118,16 @@ def merge(view: View, nodes: Mapping[str, Node], inner: Mapping[str, str], backw
 
 
 @rule(Rule.K_VIEW_9)
-def merge_backward_as_released(view: View, nodes: Mapping[str, Node], inner: Mapping[str, str]) -> tuple[Pair, ...]:
+def merge_backward_as_released(
+    view: View, order: tuple[str, ...], nodes: Mapping[str, Node], inner: Mapping[str, str]
+) -> tuple[Pair, ...]:
     """Return the entries of a backward view under `backward_tombstone` "shows".
 
     A tombstone below the next key of the underlying store is dropped before the key that it hides has come. A tombstone
-    above it comes as an entry with the value null.
+    above it comes as an entry with the value null. `order` has all keys, ascending.
     """
     cached, stored = list(view.cached), list(view.stored)
-    ranks = {key: at for at, key in enumerate(sort_by_bytes(tuple({*cached, *stored})))}
+    ranks = {key: at for at, key in enumerate(order)}
     entries: list[Pair] = []
     while cached or stored:
         is_hidden = bool(cached) and nodes[cached[0]].value is None
@@ -155,13 +162,15 @@ def list_view(state: State, event: StoreView | StoreQueryRange, backward: bool, 
         keys = sort_by_bytes(tuple({*view.cached, *view.stored}))
         return after, Listing(merge_as_released(keys[::-1] if backward else keys, nodes, inner))
     if backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS:
-        return after, Listing(merge_backward_as_released(view, nodes, inner))
+        order = sort_by_bytes(tuple({*view.cached, *view.stored}))
+        return after, Listing(merge_backward_as_released(view, order, nodes, inner))
     return after, Listing(merge(view, nodes, inner, backward))
 
 
 def has_prefix_and_more(event: StoreView | ViewOpen) -> bool:
     """Return whether a view has a prefix beside bounds or a direction."""
-    return event.prefix is not None and (event.backward or event.from_ is not None or event.to is not None)
+    has_bounds = windows.bound_of(event.from_) is not None or windows.bound_of(event.to) is not None
+    return event.prefix is not None and (event.backward or has_bounds)
 
 
 @rule(Rule.K_VIEW_1, Rule.K_VIEW_2)
@@ -169,10 +178,58 @@ def store_view(state: State, event: StoreView, config: Config, env: Environment)
     """Read a range, all keys or the keys with a prefix, cache and underlying store merged."""
     # GUARD: a prefix stands alone.
     if has_prefix_and_more(event):
-        return state, REFUSED
+        return state, windows.REFUSED
 
     # DECISION, EFFECT and OUTCOME
     return list_view(state, event, event.backward, config)
+
+
+# Views of windows and sessions.
+
+
+@rule(Rule.K_WINDOW_1, Rule.K_WINDOW_2, Rule.K_WINDOW_9)
+def merge_windows(state: State, event: WindowView | SessionView, config: Config) -> tuple[Pair, ...]:
+    """Return the names and values of a view in its order: the cache wins, and its tombstones hide.
+
+    What has expired is in no view.
+    """
+    store, cached = store_of(state, event.store), space_of(state, event.store).nodes
+    nodes = {name: node for name, node in cached.items() if not is_dropped(store, name, config)}
+
+    def order(names: Mapping[str, object]) -> tuple[str, ...]:
+        inside = [name for name in names if windows.is_in_range(event, parse_window(name))]
+        return windows.order_names(store.settings, inside, event.backward)
+
+    view, names = View(order(nodes), order(store.inner)), order({**nodes, **store.inner})
+    if config.variants.view_tombstone is ViewTombstone.DROPPED:
+        return merge_as_released(names, nodes, store.inner)
+    if event.backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS:
+        return merge_backward_as_released(view, names[::-1], nodes, store.inner)
+    values = [(name, nodes[name].value if name in nodes else store.inner[name]) for name in names]
+    return tuple((name, value) for name, value in values if value is not None)
+
+
+@rule(Rule.K_WINDOW_11)
+def list_windows(state: State, event: WindowView | SessionView, config: Config) -> tuple[State, Answer]:
+    """Return a view of windows or sessions, which may use any cached entry of its store."""
+    settings = store_of(state, event.store).settings
+    values = dict(merge_windows(state, event, config))
+    starts_first = sorted(values, key=lambda name: parse_window(name).start)
+    names = sorted(starts_first, key=lambda name: windows.place_of(settings, name), reverse=event.backward)
+    entries = tuple(windows.entry_of(settings, event.key is not ABSENT, name, values[name]) for name in names)
+    return loosen(state, event.store), WindowListing(entries)
+
+
+@rule(Rule.K_WINDOW_2)
+def window_view(state: State, event: WindowView, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Read windows, cache and underlying store merged."""
+    return list_windows(state, event, config)
+
+
+@rule(Rule.K_WINDOW_2)
+def session_view(state: State, event: SessionView, config: Config, env: Environment) -> tuple[State, Answer]:
+    """Read sessions, cache and underlying store merged."""
+    return list_windows(state, event, config)
 
 
 # Queries.
@@ -246,12 +303,13 @@ def store_open(state: State, event: StoreOpen, config: Config, env: Environment)
     """Open a store, empty."""
     # GUARD: one store of a name at a time.
     if event.store in state.stores and store_of(state, event.store).is_open:
-        return state, REFUSED
+        return state, windows.REFUSED
 
     # DECISION: none.
     # EFFECT and OUTCOME
     listening = with_space(state, event.store, space_of(state, event.store)._replace(listener=OF_STORE))
-    return with_store(listening, event.store, Store(old_values=event.old_values)), Done()
+    store = Store(old_values=event.old_values, settings=windows.settings_of(event), stream_time=-1)
+    return with_store(listening, event.store, store), Done()
 
 
 @rule(Rule.K_CLOSE_3, Rule.K_CLOSE_4)
@@ -263,7 +321,8 @@ def store_close(state: State, event: StoreClose, config: Config, env: Environmen
     flushed, answer = flush(ensure_store(state, event.store), ops.Flush(event.store), config, env)
     closed, _ = close(flushed, ops.Close(event.store), config, env)
     left = {name: view for name, view in closed.views.items() if view.range.store != event.store}
-    gone = Store(is_open=False, old_values=store_of(closed, event.store).old_values)
+    store = store_of(closed, event.store)
+    gone = Store(is_open=False, old_values=store.old_values, settings=store.settings)
     return with_store(closed._replace(views=left), event.store, gone), answer
 
 
@@ -274,25 +333,40 @@ def is_closed(state: State, event: ops.Op) -> bool:
     return store is not None and not store.is_open and not isinstance(event, StoreOpen | StoreClose)
 
 
+def is_refused(state: State, event: ops.Op, config: Config) -> bool:
+    """Return whether a store refuses an operation: it is closed, or of another kind."""
+    return (is_closed(state, event) and not windows.may_flush_closed(state, event, config)) or windows.is_mismatched(
+        state, event
+    )
+
+
 # Open views.
 
 
-def values_now(state: State, view: OpenView) -> dict[str, str]:
-    """Return the last write of each key of a view's range that has one."""
-    store, nodes = view.range.store, space_of(state, view.range.store).nodes
-    written = {**store_of(state, store).inner, **{key: node.value for key, node in nodes.items()}}
-    return {key: value for key, value in written.items() if value is not None and is_in_view(view.range, key)}
+@rule(Rule.K_VIEW_6, Rule.K_WINDOW_12)
+def values_now(state: State, view: OpenView, config: Config) -> dict[str, str]:
+    """Return the last write of each key, window or session of a view's range that has one."""
+    store, nodes = store_of(state, view.range.store), space_of(state, view.range.store).nodes
+    written = {**store.inner, **{key: node.value for key, node in nodes.items() if not is_dropped(store, key, config)}}
+    return {key: value for key, value in written.items() if value is not None and is_watched(store, view, key)}
+
+
+def is_watched(store: Store, view: OpenView, key: str) -> bool:
+    """Return whether a key, window or session belongs to an open view of this store."""
+    if store.settings.kind is StoreKind.KEY_VALUE:
+        return is_in_view(view.range, key)
+    return windows.is_in_range(view.range, parse_window(key))
 
 
 @rule(Rule.K_VIEW_6)
-def watch(state: State, event: ops.Op | None = None) -> State:
+def watch(state: State, config: Config, event: ops.Op | None = None) -> State:
     """Return the state whose open views know the present values, and those that this operation wrote."""
-    return state._replace(views={name: watch_view(state, view, event) for name, view in state.views.items()})
+    return state._replace(views={name: watch_view(state, view, config, event) for name, view in state.views.items()})
 
 
-def watch_view(state: State, view: OpenView, event: ops.Op | None) -> OpenView:
+def watch_view(state: State, view: OpenView, config: Config, event: ops.Op | None) -> OpenView:
     """Return a view that knows the present values of its range."""
-    now: Mapping[str, str | None] = values_now(state, view)
+    now: Mapping[str, str | None] = values_now(state, view, config)
     had = dict(view.had)
     for key in {*had, *now}:
         had[key] = with_value(had.get(key, (None,)), now.get(key))
@@ -308,39 +382,43 @@ def with_value(values: tuple[str | None, ...], value: str | None) -> tuple[str |
     return values if value in values else (*values, value)
 
 
-@rule(Rule.K_VIEW_6)
-def keys_ahead(view: OpenView) -> tuple[str, ...]:
-    """Return the keys that a view has not come to, in its order."""
+@rule(Rule.K_VIEW_6, Rule.K_WINDOW_12)
+def keys_ahead(view: OpenView, settings: StoreSettings) -> tuple[str, ...]:
+    """Return the keys, windows or sessions that a view has not come to, in its order."""
+    names = windows.order_names(settings, view.had, view.range.backward)
     if view.last is None:
-        return order_keys(view.had, lambda key: True, view.range.backward)
-    keys = order_keys({**view.had, view.last: ()}, lambda key: True, view.range.backward)
-    return keys[keys.index(view.last) + 1 :]
+        return names
+    last = windows.place_of(settings, view.last)
+    left = [name for name in names if not windows.is_before(settings, name, last, view.range.backward)]
+    return tuple(name for name in left if name not in view.came)
 
 
-@rule(Rule.K_VIEW_6)
-def next_entry(state: State, view: OpenView) -> Pair | None:
+@rule(Rule.K_VIEW_6, Rule.K_WINDOW_12)
+def next_entry(state: State, view: OpenView, config: Config) -> Pair | None:
     """Return the next key that had a value at the opening and has one now; None at the end."""
-    now = values_now(state, view)
-    keys = () if view.has_ended else keys_ahead(view)
+    now = values_now(state, view, config)
+    keys = () if view.has_ended else keys_ahead(view, store_of(state, view.range.store).settings)
     return next(((key, now[key]) for key in keys if view.had[key][0] is not None and key in now), None)
 
 
-@rule(Rule.K_VIEW_6)
-def may_come_next(view: OpenView, entry: Pair | None, config: Config) -> bool:
-    """Return whether a view may answer this entry, or its end.
+@rule(Rule.K_VIEW_6, Rule.K_WINDOW_12)
+def may_come_next(view: OpenView, store: Store, entry: Pair | None, config: Config) -> bool:
+    """Return whether a view may answer this entry, or its end. Sessions of one place come in any order.
 
     A key that had a value all the time must not be left out, and a value must be one that the key has had. Variant
     `backward_tombstone`: going backward, a key that is or was without a value may come with any, or with null. Variant
     `view_tombstone`: such a key may come with any value in both directions.
     """
+    settings = store.settings
     if view.has_ended or entry is None:
-        return entry is None and (view.has_ended or all(None in view.had[key] for key in keys_ahead(view)))
+        return entry is None and (view.has_ended or all(None in view.had[key] for key in keys_ahead(view, settings)))
     drops = config.variants.view_tombstone is ViewTombstone.DROPPED and entry[1] is not None
     shows = drops or (view.range.backward and config.variants.backward_tombstone is BackwardTombstone.SHOWS)
-    if shows and is_in_view(view.range, entry[0]):
+    if shows and is_watched(store, view, entry[0]):
         view = view._replace(had={entry[0]: (None,), **view.had})
-    ahead = keys_ahead(view)
-    if entry[0] not in ahead or any(None not in view.had[key] for key in ahead[: ahead.index(entry[0])]):
+    ahead, place = keys_ahead(view, settings), windows.place_of(settings, entry[0])
+    before = [key for key in ahead if windows.is_before(settings, key, place, view.range.backward)]
+    if entry[0] not in ahead or any(None not in view.had[key] for key in before):
         return False
     values = view.had[entry[0]]
     return (shows and None in values) or (entry[1] is not None and entry[1] in values)
@@ -349,8 +427,23 @@ def may_come_next(view: OpenView, entry: Pair | None, config: Config) -> bool:
 def show(state: State, name: str, entry: Pair | None) -> State:
     """Return the state after a view answered an entry, or its end."""
     view = state.views[name]
-    advanced = view._replace(has_ended=True) if entry is None else view._replace(last=entry[0])
+    advanced = view._replace(has_ended=True) if entry is None else pass_key(state, view, entry[0])
     return state._replace(views={**state.views, name: advanced})
+
+
+def pass_key(state: State, view: OpenView, key: str) -> OpenView:
+    """Return a view that has come to this key, window or session."""
+    settings = store_of(state, view.range.store).settings
+    is_next_to = view.last is not None and windows.place_of(settings, view.last) == windows.place_of(settings, key)
+    return view._replace(last=key, came=(*(view.came if is_next_to else ()), key))
+
+
+def shown_entry(state: State, view: OpenView, entry: Pair | None) -> Pair | WindowEntry | None:
+    """Return an entry of an open view as its store shows it."""
+    settings = store_of(state, view.range.store).settings
+    if entry is None or settings.kind is StoreKind.KEY_VALUE:
+        return entry
+    return windows.entry_of(settings, view.range.key is not ABSENT, *entry)
 
 
 @rule(Rule.K_VIEW_7)
@@ -366,12 +459,12 @@ def view_open(state: State, event: ViewOpen, config: Config, env: Environment) -
     """Open a view, which begins to know the values of its range."""
     # GUARD: one view of a name at a time, and a prefix stands alone.
     if event.view in state.views or has_prefix_and_more(event):
-        return state, REFUSED
+        return state, windows.REFUSED
 
     # DECISION: none.
     # EFFECT and OUTCOME
     after = ensure_store(state, event.store)
-    had = {key: (value,) for key, value in values_now(after, OpenView(event, {})).items()}
+    had = {key: (value,) for key, value in values_now(after, OpenView(event, {}), config).items()}
     after = after._replace(views={**after.views, event.view: OpenView(event, had)})
     return loosen(after, event.store), Done()
 
@@ -381,21 +474,21 @@ def view_next(state: State, event: ViewNext, config: Config, env: Environment) -
     """Read the next entry of an open view."""
     # GUARD: the view is open.
     if event.view not in state.views:
-        return state, REFUSED
+        return state, windows.REFUSED
 
     # DECISION: any allowed entry would do.
     view = state.views[event.view]
-    entry = next_entry(state, view)
+    entry = next_entry(state, view, config)
 
     # EFFECT and OUTCOME
-    return loosen(show(state, event.view, entry), view.range.store), NextEntry(entry)
+    return loosen(show(state, event.view, entry), view.range.store), NextEntry(shown_entry(state, view, entry))
 
 
 @rule(Rule.K_VIEW_6)
 def view_close(state: State, event: ViewClose, config: Config, env: Environment) -> tuple[State, Answer]:
     """Close an open view."""
     if event.view not in state.views:
-        return state, REFUSED
+        return state, windows.REFUSED
     return state._replace(views={name: view for name, view in state.views.items() if name != event.view}), Done()
 
 
@@ -427,13 +520,15 @@ def follow(state: State, event: ops.Op, config: Config, own: Step, got: Outcome)
 
 def follow_view(state: State, event: ViewNext, config: Config, own: Step, got: NextEntry) -> Step | None:
     """Return the step after an entry that a view may answer."""
-    before = watch(state).views[event.view]
-    if not may_come_next(before, got.entry, config):
+    before = watch(state, config).views[event.view]
+    store = store_of(state, before.range.store)
+    entry = None if got.entry is None else windows.name_entry(store.settings, before, got.entry)
+    if (entry is None and got.entry is not None) or not may_come_next(before, store, entry, config):
         return None
     answered = replace(own.outcome, answer=got)
-    unread = own.state.views[event.view]._replace(last=before.last, has_ended=before.has_ended)
+    unread = own.state.views[event.view]._replace(last=before.last, has_ended=before.has_ended, came=before.came)
     after = own.state._replace(views={**own.state.views, event.view: unread})
-    return own._replace(state=show(after, event.view, got.entry), outcome=answered)
+    return own._replace(state=show(after, event.view, entry), outcome=answered)
 
 
 def follow_order(state: State, ns: str, own: Step, got: NamespaceCounters) -> Step | None:

@@ -324,7 +324,7 @@ def test_k_view_6__a_view_may_show_each_value_of_a_batch_and_what_a_clear_brings
 
 
 def may_show(state: State, entry: tuple[str, str | None], config: Config) -> bool:
-    return views.may_come_next(state.views["v"], entry, config)
+    return views.may_come_next(state.views["v"], state.stores["s"], entry, config)
 
 
 @pytest.mark.rule("K-VIEW-6")

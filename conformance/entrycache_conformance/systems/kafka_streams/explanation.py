@@ -16,6 +16,7 @@ from entrycache_reference import rules, vocabulary
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops, views
 from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step, space_of
 from entrycache_reference.kafka_streams.step import has_loose_order
+from entrycache_reference.kafka_streams.stores import store_of
 
 GENERAL_LAWS: Final = workload.VARIANT_RULES | {
     rules.Rule.K_PUT_1,
@@ -83,14 +84,18 @@ def read_typed_outcome(op: Any, value: Any) -> outcomes.Outcome:
     if isinstance(value, outcomes.Outcome):
         return value
     answer = {name: part for name, part in value.items() if name not in {"flushed", "forwarded"}}
-    kind = outcomes.Failed if "error" in answer else wire.answer_type(op)
+    kind = outcomes.Failed if "error" in answer else wire.answer_type(op, answer)
     calls = tuple(
         outcomes.Call(call["ns"], tuple(_read_handed(*entry) for entry in call["entries"]), tuple(call["inner"]))
         for call in value.get("flushed", ())
     )
     forwards = tuple(
         outcomes.Forward(
-            call["store"], call["key"], call["value"], tuple(call["inner"]), call.get("old", vocabulary.ABSENT)
+            call["store"],
+            call["key"],
+            call["value"],
+            tuple(call["inner"]),
+            **{name: call.get(name, vocabulary.ABSENT) for name in ("old", "start", "end")},
         )
         for call in value.get("forwarded", ())
     )
@@ -111,12 +116,13 @@ def allowed_answers(state: State, op: Any, config: Any, own: Step) -> tuple[dict
     if state.is_unjudged or isinstance(own.outcome.answer, outcomes.Unanswered):
         return ({},)
     if isinstance(op, view_ops.ViewNext) and op.view in state.views:
-        view = views.watch(state).views[op.view]
+        view = views.watch(state, config).views[op.view]
+        store = store_of(state, view.range.store)
         if view.range.backward and config.variants.backward_tombstone.value == "shows":
             return ({},)
-        values = [(key, value) for key in views.keys_ahead(view) for value in view.had[key]]
-        allowed = [entry for entry in (*values, None) if views.may_come_next(view, entry, config)]
-        return tuple({"entry": codec.encode(entry)} for entry in allowed)
+        values = [(key, value) for key in views.keys_ahead(view, store.settings) for value in view.had[key]]
+        allowed = [entry for entry in (*values, None) if views.may_come_next(view, store, entry, config)]
+        return tuple({"entry": codec.encode(views.shown_entry(state, view, entry))} for entry in allowed)
     if isinstance(op, ops.Metrics) and op.ns is not vocabulary.ABSENT and space_of(state, op.ns).is_loose:
         written = wire.outcome_json(own.outcome)
         return ({name: part for name, part in written.items() if name not in {"hits", "misses", "lru"}},)

@@ -276,7 +276,8 @@ class Adapter:
 
     def view_open(self, op: view_ops.ViewOpen) -> Answer:
         """Open a view; a prefix stands alone, and a name is free once the store of its view is closed."""
-        bounds = to_bytes_or_none(op.from_), to_bytes_or_none(op.to)
+        first, last = (None if bound is ABSENT else bound for bound in (op.from_, op.to))
+        bounds = to_bytes_or_none(first), to_bytes_or_none(last)
         is_open = op.view in self.views and self.views[op.view].store.is_open
         if is_open or (op.prefix is not None and (op.backward or bounds != (None, None))):
             return REFUSED
@@ -347,7 +348,7 @@ class Adapter:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": [op.name for op in ops.OPS],
+    "ops": [op.name for op in ops.OPS if op.level != "windows"],
     "introspection": ["dirty", "lru", "tracked"],
 }
 """The offer of the fast cache as in a start answer: every key of the configuration varies."""

@@ -12,8 +12,12 @@ from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.limits import only_answered
 from entrycache_conformance.systems.kafka_streams.workload import (
+    DEFAULT_WORKLOADS,
+    FAR_MS,
     LEVEL_OF,
     USUAL_BATCH,
+    WINDOW_FORMS,
+    WINDOWED,
     WORKLOADS,
     WorkloadParameters,
     WorkloadProfile,
@@ -22,8 +26,9 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops, view_ops
-from entrycache_reference.kafka_streams.change import size_bytes, utf8_bytes
-from entrycache_reference.kafka_streams.state import State, total_bytes
+from entrycache_reference.kafka_streams.change import parse_window, size_bytes, utf8_bytes
+from entrycache_reference.kafka_streams.state import State, Store, space_of, total_bytes
+from entrycache_reference.kafka_streams.view_ops import RETENTION_MS, StoreKind, Underlying
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 
 VIEWS: Final = ("v", "w")
@@ -74,8 +79,10 @@ class Aim:
         self.has_context = has_context
         self.views_overflow = views_overflow
         starts = dict.fromkeys(key[:1] for key in traits.keys if key)
+        self.kinds = dict.fromkeys(self.stores, StoreKind.KEY_VALUE)
         self.prefixes = (*starts, *(key for key in traits.keys if len(key) > 1), *([""] * 3 if empty_prefix else []))
         self.pending_ops: list[Any] = []
+        self.retention = RETENTION_MS
 
     def ns(self, name: str) -> str:
         """Return a namespace; sometimes that of a store, if the operation takes nothing from the store."""
@@ -84,9 +91,15 @@ class Aim:
             names = (*names, *self.stores)
         return str(choose(self.draw, names))
 
-    def store(self) -> str:
-        """Return a store."""
-        return str(choose(self.draw, self.stores))
+    def store(self, kinds: tuple[StoreKind, ...] = tuple(StoreKind)) -> str:
+        """Return a store, of one of these kinds if there is one."""
+        return str(choose(self.draw, [name for name in self.stores if self.kinds[name] in kinds] or self.stores))
+
+    def time(self, state: State, store: str) -> int:
+        """Return a time: small, or at or next to the stream time of a store or what has expired by it."""
+        now, retention = state.stores.get(store, Store()).stream_time, self.retention
+        near = (now, now + 1, now - 1, now + 2, now - retention, now - retention + 1, now + retention, now + 7)
+        return max(0, int(choose(self.draw, near if now >= 0 and self.draw(0, 2) != 0 else tuple(range(9)))))
 
     def key(self) -> str:
         """Return a key."""
@@ -139,6 +152,8 @@ class Aim:
         """Make an operation of that name; None if the subject offers none that fits."""
         if self.pending_ops and depth == 0:
             return self.pending_ops.pop()
+        if name in WINDOW_FORMS and StoreKind.KEY_VALUE not in self.kinds.values() and self.draw(0, 19) != 19:
+            name = WINDOW_FORMS[name]
         return MAKERS[name](self, state, depth)
 
 
@@ -165,6 +180,8 @@ def _listen(aim: Aim, state: State, depth: int) -> Any:
 def _on_forward(aim: Aim, state: State, depth: int) -> Any:
     store, key = aim.store(), aim.key()
     steps = aim.steps(state, depth)
+    if depth == 0 and aim.kinds.get(store) in WINDOWED and aim.draw(0, 2) != 2:
+        return _read_inside(aim, state, store, key)
     if {"store_put", "store_flush"} <= set(aim.menu) and aim.draw(0, 3) == 3:
         steps = (*steps, ops.StorePut(store, aim.key(), aim.value()), ops.StoreFlush(store))
     return ops.OnForward(store, key, steps)
@@ -217,6 +234,84 @@ def _store_put_all(aim: Aim, state: State, depth: int) -> Any:
     return view_ops.StorePutAll(aim.store(), entries)
 
 
+def _read_inside(aim: Aim, state: State, store: str, key: str) -> Any:
+    """Make steps that read inside the forward of a key; mostly a write of the key and a flush follow."""
+    time, is_session = aim.time(state, store), aim.kinds[store] is StoreKind.SESSION
+    read = view_ops.SessionGet(store, key, time, time) if is_session else view_ops.WindowGet(store, key, time)
+    view = (view_ops.SessionView if is_session else view_ops.WindowView)(store, key=key)
+    written = _put_of(aim, store, key, time, "1")
+    again = _put_of(aim, store, key, time + (aim.draw(0, 3) == 3), aim.value())
+    if "store_flush" in aim.menu:
+        aim.pending_ops = [ops.StoreFlush(store), written]
+    return ops.OnForward(store, key, (read, again, choose(aim.draw, (read, view)))[aim.draw(0, 2) :])
+
+
+def _put_of(aim: Aim, store: str, key: str, time: int, value: str | None) -> Any:
+    """Make a write of a window or of a session of this time."""
+    if aim.kinds[store] is StoreKind.SESSION:
+        return view_ops.SessionPut(store, key, time, time, value)
+    return view_ops.WindowPut(store, key, time, value)
+
+
+def _window_put(aim: Aim, state: State, depth: int) -> Any:
+    """Make a write of a window or a session.
+
+    At times another one that makes it expire follows, or a deletion, and then a flush.
+    """
+    store = aim.store(WINDOWED)
+    time = aim.time(state, store)
+    if depth == 0 and "store_flush" in aim.menu and aim.draw(0, 2) == 2:
+        later = time + (aim.retention if aim.retention < RETENTION_MS else 1)
+        deletes = aim.draw(0, 2) == 2
+        after = _put_of(aim, store, aim.key(), time if deletes else later, None if deletes else "1")
+        aim.pending_ops = [ops.StoreFlush(store), after]
+    if aim.kinds[store] is not StoreKind.SESSION:
+        return view_ops.WindowPut(store, aim.key(), time, aim.value())
+    start = max(0, time - aim.draw(0, 3)) + (aim.draw(0, 30) == 30)
+    if aim.draw(0, 4) == 4 and "session_remove" in aim.menu:
+        return view_ops.SessionRemove(store, aim.key(), start, time)
+    return view_ops.SessionPut(store, aim.key(), start, time, aim.value())
+
+
+def _window_get(aim: Aim, state: State, depth: int) -> Any:
+    """Make a read of a window or a session, mostly of one that is cached or lies below."""
+    store = aim.store(WINDOWED)
+    names = sorted({*space_of(state, store).nodes, *state.stores.get(store, Store()).inner})
+    if names and aim.draw(0, 3) != 3:
+        key, start, end = parse_window(choose(aim.draw, names))
+    else:
+        end = aim.time(state, store)
+        key, start = aim.key(), max(0, end - aim.draw(0, 3))
+    if aim.kinds[store] is StoreKind.SESSION:
+        return view_ops.SessionGet(store, key, start, end)
+    return view_ops.WindowGet(store, key, end)
+
+
+def _window_range(aim: Aim, state: State, store: str) -> dict[str, Any]:
+    """Make the range of a view: of a key, of several or of all, with times or without."""
+    is_session, of = aim.kinds[store] is StoreKind.SESSION, aim.draw(0, 2)
+    given: dict[str, Any] = {"backward": aim.draw(0, 1) == 1}
+    if of == 0:
+        given["key"] = aim.key()
+    elif of == 1 or is_session:
+        given |= {"from_": aim.bound(), "to": aim.bound()}
+    if aim.draw(0, 2) != 2:
+        first, last = ("earliest_end", "latest_start") if is_session else ("time_from", "time_to")
+        wide = aim.draw(0, 1) == 1
+        given[first] = 0 if wide else aim.time(state, store)
+        given[last] = FAR_MS if wide else aim.time(state, store) + aim.draw(0, 5)
+    return given
+
+
+def _window_view(aim: Aim, state: State, depth: int) -> Any:
+    """Make a view of windows or sessions. Mostly the order of use is asked for after it."""
+    store = aim.store(WINDOWED)
+    if depth == 0 and "metrics" in aim.menu and aim.draw(0, 4) != 4:
+        aim.pending_ops = [ops.Metrics(store)]
+    kind = view_ops.SessionView if aim.kinds[store] is StoreKind.SESSION else view_ops.WindowView
+    return kind(store, **_window_range(aim, state, store))
+
+
 def _store_open(aim: Aim, state: State, depth: int) -> Any:
     """Make the opening of a store that is not open, or the closing of one."""
     free = tuple(name for name in aim.stores if name not in state.stores or not state.stores[name].is_open)
@@ -230,6 +325,8 @@ def _open(aim: Aim, store: str) -> Any:
 
     Mostly work that writes a key again and flushes it follows, so that one step forwards the key twice.
     """
+    if aim.kinds[store] is not StoreKind.KEY_VALUE:
+        return open_windows(aim, store)
     key, old_values = aim.key(), aim.draw(0, 2) != 2
     if old_values and {"store_put", "store_flush", "on_forward"} <= set(aim.menu) and aim.draw(0, 3) != 3:
         again = (ops.StorePut(store, key, aim.value()), ops.StoreFlush(store))
@@ -240,7 +337,9 @@ def _open(aim: Aim, store: str) -> Any:
 
 def _fail_forward(aim: Aim, state: State, depth: int) -> Any:
     """Make failures of a key, mostly of one that is dirty; a flush or a close that meets them often follows."""
-    store = aim.store()
+    store = aim.store((StoreKind.KEY_VALUE,))
+    if aim.kinds.get(store, StoreKind.KEY_VALUE) is not StoreKind.KEY_VALUE:
+        return _window_put(aim, state, depth)
     dirty = state.spaces[store].dirty if store in state.spaces else ()
     key = choose(aim.draw, dirty) if dirty and aim.draw(0, 3) != 3 else aim.key()
     if depth == 0 and {"store_flush", "store_put"} <= set(aim.menu) and aim.draw(0, 2) != 2:
@@ -256,8 +355,38 @@ def _store_close(aim: Aim, state: State, depth: int) -> Any:
     store = aim.store()
     if {"store_open", "store_get"} <= set(aim.menu) and aim.draw(0, 3) != 3:
         opened = _open(aim, store)
-        aim.pending_ops = [*aim.pending_ops, opened, ops.StoreGet(store, aim.key())]
+        has_windows = aim.kinds[store] is not StoreKind.KEY_VALUE and "store_flush" in aim.menu
+        is_flushed = has_windows and aim.draw(0, 1) == 1
+        refused = ops.StoreFlush(store) if is_flushed else ops.StoreGet(store, aim.key())
+        aim.pending_ops = [*aim.pending_ops, opened, refused]
     return view_ops.StoreClose(store)
+
+
+def open_windows(aim: Aim, store: str) -> Any:
+    """Make the opening of a store of windows or sessions."""
+    below = choose(aim.draw, tuple(Underlying))
+    return view_ops.StoreOpen(
+        store,
+        aim.draw(0, 2) == 2,
+        aim.kinds[store],
+        below,
+        aim.retention,
+        ABSENT,
+        choose(aim.draw, (5, 10, 60, 1)) if below is Underlying.SEGMENTS else ABSENT,
+        False if aim.draw(0, 9) == 9 else ABSENT,
+    )
+
+
+def choose_kinds(aim: Aim) -> list[Any]:
+    """Choose the kinds of the stores of a case with windows; return the operations that open them, the last first."""
+    offered = [kind for kind in WINDOWED if f"{kind.value}_put" in aim.menu]
+    if not offered or "store_open" not in aim.menu:
+        return []
+    aim.retention = choose(aim.draw, (10, 25, RETENTION_MS, 3, 1, 40))
+    aim.kinds = {name: choose(aim.draw, offered * 4 + [StoreKind.KEY_VALUE]) for name in aim.stores}
+    if not {*aim.kinds.values()} & {*offered}:
+        aim.kinds[aim.stores[0]] = offered[0]
+    return [open_windows(aim, name) for name, kind in aim.kinds.items() if kind is not StoreKind.KEY_VALUE][::-1]
 
 
 def _view_open(aim: Aim, state: State, depth: int) -> Any:
@@ -266,6 +395,8 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     Sometimes the eldest entry is evicted before the view is read. A subject that must not evict under an open view gets
     one only where there is room.
     """
+    if {*WINDOWED} & {*aim.kinds.values()} and aim.draw(0, 2) != 0:
+        return _window_view_open(aim, state)
     view = _store_view(aim, state, depth)
     if not aim.views_overflow and state.max_size_bytes < ROOMY:
         return view if "store_view" in aim.menu else None
@@ -284,6 +415,22 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     return opened
 
 
+def _window_view_open(aim: Aim, state: State) -> Any:
+    """Make the opening of a view of windows or sessions, mostly of many. Often a few are written before it."""
+    store = aim.store(WINDOWED)
+    free = tuple(name for name in VIEWS if name not in state.views)
+    given = _window_range(aim, state, store)
+    if aim.draw(0, 2) != 2:
+        times = ("time_from", "time_to", "earliest_end", "latest_start")
+        given = {name: value for name, value in given.items() if name not in times}
+    name = choose(aim.draw, free if free and aim.draw(0, 3) != 3 else VIEWS)
+    opened = view_ops.ViewOpen(name, store, **given)
+    if aim.draw(0, 1) == 1:
+        return opened
+    aim.pending_ops = [opened, *(_window_put(aim, state, 0) for _ in range(2))]
+    return _window_put(aim, state, 0)
+
+
 def _view_next(aim: Aim, state: State, depth: int) -> Any:
     """Make a read of a view, or the opening of one. Sometimes the order of use is asked for, and a write follows."""
     unread = tuple(sorted(name for name, view in state.views.items() if not view.has_ended))
@@ -295,7 +442,9 @@ def _view_next(aim: Aim, state: State, depth: int) -> Any:
     view = choose(aim.draw, unread or VIEWS)
     if depth == 0 and unread and {"metrics", "store_put"} <= set(aim.menu) and aim.draw(0, 3) == 3:
         store = state.views[view].range.store
-        aim.pending_ops = [ops.StorePut(store, aim.key(), aim.value()), ops.Metrics(store)]
+        is_kv = aim.kinds[store] is StoreKind.KEY_VALUE
+        written = ops.StorePut(store, aim.key(), aim.value()) if is_kv else _window_put(aim, state, depth)
+        aim.pending_ops = [written, ops.Metrics(store)]
     return view_ops.ViewNext(view)
 
 
@@ -341,22 +490,14 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
     "view_open": _view_open,
     "view_next": _view_next,
     "view_close": lambda aim, state, depth: view_ops.ViewClose(choose(aim.draw, VIEWS)),
+    **dict.fromkeys(("window_put", "session_put", "session_remove"), _window_put),
+    **dict.fromkeys(("window_get", "session_get"), _window_get),
+    **dict.fromkeys(("window_view", "session_view"), _window_view),
 }
 """The maker of each operation."""
 
 
 USUAL_STEPS = 20
-
-DEFAULT_WORKLOADS = (
-    WorkloadProfile.DEFAULT,
-    WorkloadProfile.DEFAULT,
-    WorkloadProfile.SMALL_KEYS,
-    WorkloadProfile.NESTED,
-    WorkloadProfile.WIDE_TEXT,
-    WorkloadProfile.BATCHES,
-    WorkloadProfile.BUDGETS,
-)
-"""The profiles of cases for which none is requested."""
 
 
 @cache
@@ -409,10 +550,8 @@ def meet_in_text(traits: WorkloadParameters, declaration: Declaration, separator
 GREAT_STEPS: Final = 12
 """The most steps of a case whose entries have megabytes."""
 
-
 SHORT_KEYS: Final = tuple(map(chr, (*range(ord("x"), 127), *range(33, ord("x")))))
 """Keys of one byte, those of the usual profile first."""
-
 
 SMALLEST: Final = "and an entry with a key and a value of one byte is larger"
 
@@ -483,8 +622,9 @@ def plan_case(
         limits.open_views_overflow,
         separator,
     )
-    aim.pending_ops = fill_to_the_default(declaration, menu, aim)
-    steps_max = GREAT_STEPS if aim.pending_ops else traits.steps_max
+    aim.pending_ops = fill_to_the_default(declaration, menu, aim) or choose_kinds(aim)
+    is_filled = any(isinstance(op, ops.Put | ops.StorePut) for op in aim.pending_ops)
+    steps_max = GREAT_STEPS if is_filled else traits.steps_max
     make = only_answered(aim.op, config, limits, ops.Usage() if "usage" in aim.menu else None)
     return CasePlan(
         config,

@@ -13,9 +13,10 @@ from typing import Any, Final
 from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, step, view_ops
-from entrycache_reference.kafka_streams.change import size_bytes
+from entrycache_reference.kafka_streams.change import parse_window, size_bytes
 from entrycache_reference.kafka_streams.config import Total
-from entrycache_reference.kafka_streams.state import State, Step, total_bytes
+from entrycache_reference.kafka_streams.state import Part, State, Step, Store, space_of, total_bytes
+from entrycache_reference.kafka_streams.windows import KEY_BYTES, KIND_OF
 from entrycache_reference.vocabulary import ABSENT
 
 
@@ -29,6 +30,12 @@ class Limits(system.Limits):
     client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
     other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
     thread's counters are not judged.
+
+    Seven limits are about windows and sessions, five of them about stores over "segments". Without `backward_sessions`
+    no view of the sessions of one key goes backward. Without `open_bounds` no view of windows has a null bound. Without
+    `reversed_times` no view asks for times in reverse, or behind all that there are. Without `far_fetch` no view has
+    more than 10,000 segments. Over "memory", without `equal_ends` no two sessions of one key have one end, and without
+    `zero_bytes` no key has U+0000. Without `views_in_put_forward` no put evicts what a forward then views.
     """
 
     concurrent_resize: bool = True
@@ -39,6 +46,13 @@ class Limits(system.Limits):
     empty_prefix: bool = True
     open_views_overflow: bool = True
     delete_under_view: bool = True
+    backward_sessions: bool = True
+    open_bounds: bool = True
+    reversed_times: bool = True
+    equal_ends: bool = True
+    zero_bytes: bool = True
+    views_in_put_forward: bool = True
+    far_fetch: bool = True
 
     @property
     def hides_rules(self) -> bool:
@@ -59,7 +73,10 @@ class Limits(system.Limits):
 HISTORY_ENTRY_BYTES: Final = size_bytes("x", "inner", "", ())
 """The size of the largest entry that a history writes."""
 
-WRITES: Final = (ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut, view_ops.StorePutIfAbsent, view_ops.StorePutAll)
+WRITES: Final = (
+    *(ops.Put, ops.PutAll, ops.PutIfAbsent, ops.StorePut, view_ops.StorePutIfAbsent, view_ops.StorePutAll),
+    *(view_ops.WindowPut, view_ops.SessionPut),
+)
 
 
 def _find_wrong_size(declaration: Declaration, steps: Sequence[Any]) -> str:
@@ -70,6 +87,7 @@ def _find_wrong_size(declaration: Declaration, steps: Sequence[Any]) -> str:
         for one in (inner for inner in _all_ops(op) if isinstance(inner, WRITES)):
             for write in _writes_of(one):
                 given = size_bytes(write.key, write.value, getattr(write, "topic", ""), getattr(write, "headers", ()))
+                given += KEY_BYTES[KIND_OF.get(type(one), view_ops.StoreKind.KEY_VALUE)]
                 entry = f"step {at} of the case: an entry has {given} bytes"
                 if size is not None and given != size:
                     return f"{entry}, and every one of the subject has {size}"
@@ -94,8 +112,80 @@ def _find_empty_prefix(declaration: Declaration, steps: Sequence[Any]) -> str:
 
 
 def _opens_view(op: Any) -> bool:
-    """Return whether an operation opens a view, itself or inside a call."""
-    return any(isinstance(one, view_ops.ViewOpen) for one in _all_ops(op))
+    """Return whether an operation opens a view, or views windows or sessions, itself or inside a call."""
+    return any(isinstance(one, LOOSENING) for one in _all_ops(op))
+
+
+LOOSENING: Final = (view_ops.ViewOpen, view_ops.WindowView, view_ops.SessionView)
+"""The operations after which the subject alone knows the order of use."""
+
+FAR_SEGMENTS: Final = 10_000
+
+
+def _find_window_limit(limits: Any, state: State, op: Any, done: Step) -> str:
+    """Return the limit about windows and sessions that a step is beyond; empty if there is none."""
+    for one in _all_ops(op):
+        store = state.stores.get(getattr(one, "store", ""))
+        if store is None or store.settings.kind is view_ops.StoreKind.KEY_VALUE:
+            continue
+        in_memory = store.settings.below is view_ops.Underlying.MEMORY
+        if not limits.zero_bytes and in_memory and "\0" in str(getattr(one, "key", "")):
+            return "zero_bytes"
+        if isinstance(one, LOOSENING) and not in_memory:
+            names = {*store.inner, *space_of(state, one.store).nodes}
+            reason = _find_range_limit(limits, store, [parse_window(name).end for name in names], one)
+            if reason:
+                return reason
+    if not limits.views_in_put_forward and _views_in_put(op, done.parts):
+        return "views_in_put_forward"
+    return "" if limits.equal_ends or not any(map(_has_equal_ends, _stored_names(done.state))) else "equal_ends"
+
+
+def _find_range_limit(limits: Any, store: Store, times: Sequence[int], view: Any) -> str:
+    """Return the limit that the range of a view over segments is beyond."""
+    is_session, interval = store.settings.kind is view_ops.StoreKind.SESSION, store.settings.segment_interval
+    if not limits.backward_sessions and is_session and view.backward and view.key is not ABSENT:
+        return "backward_sessions"
+    if not limits.open_bounds and not is_session and (view.from_ is None or view.to is None):
+        return "open_bounds"
+    ends = ("earliest_end", "latest_start") if is_session else ("time_from", "time_to")
+    first, last = (0 if at is ABSENT else at for at in (getattr(view, name) for name in ends))
+    has_last = getattr(view, ends[1]) is not ABSENT
+    is_behind = first > max(times, default=-1) or (not is_session and has_last and first > last)
+    if not limits.reversed_times and is_behind:
+        return "reversed_times"
+    is_far = has_last and not is_session and (last - first) // interval > FAR_SEGMENTS
+    return "far_fetch" if is_far and not limits.far_fetch else ""
+
+
+def _views_in_put(op: Any, parts: Sequence[Part]) -> bool:
+    """Return whether a put of a window or a session brings a forward about that views some."""
+    puts = (view_ops.WindowPut, view_ops.SessionPut, view_ops.SessionRemove)
+    views = isinstance(op, puts) and any(_has_view(part) for part in parts)
+    return views or any(_views_in_put(part.event, part.parts) for part in parts)
+
+
+def _has_view(part: Part) -> bool:
+    return isinstance(part.event, LOOSENING) or any(map(_has_view, part.parts))
+
+
+def _stored_names(state: State) -> Iterator[set[str]]:
+    """Yield the sessions of each store in memory, cached or below."""
+    for name, store in state.stores.items():
+        settings = store.settings
+        if settings.kind is view_ops.StoreKind.SESSION and settings.below is view_ops.Underlying.MEMORY:
+            yield {*store.inner, *space_of(state, name).nodes}
+
+
+def _has_equal_ends(names: set[str]) -> bool:
+    places = {(window.key, window.end) for window in map(parse_window, names)}
+    return len(places) < len(names)
+
+
+def _has_window_limits(limits: Any) -> bool:
+    """Return whether a subject has a limit about windows or sessions."""
+    names = ("backward_sessions", "open_bounds", "reversed_times", "equal_ends", "zero_bytes", "views_in_put_forward")
+    return not all(getattr(limits, name) for name in (*names, "far_fetch"))
 
 
 def _find_unplayable(limits: Any, state: State, done: Step) -> str:
@@ -118,7 +208,8 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     if excess:
         return excess
     opened = next((at for at, op in enumerate(steps) if _opens_view(op)), len(steps))
-    if config.variants.total is Total.EXACT and opened == len(steps):
+    has_limits = _has_window_limits(declaration.limits)
+    if config.variants.total is Total.EXACT and opened == len(steps) and not has_limits:
         return ""
     state = initial(config)
     for at, op in enumerate(steps):
@@ -126,6 +217,9 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
         if at < opened and isinstance(done.outcome.answer, outcomes.Unanswered):
             return f"under the declared variants step {at} of the case gives no answer: {done.outcome.answer.reason}"
         reason = _find_unplayable(declaration.limits, state, done) if at >= opened else ""
+        limit = _find_window_limit(declaration.limits, state, op, done) if has_limits else ""
+        if limit:
+            reason = f"is beyond limits.{limit} of the subject"
         if reason:
             return f"step {at} of the case {reason}"
         state = done.state
@@ -139,15 +233,17 @@ def only_answered(
 
     A case ends at None: the subject offers no `usage`.
     """
-    is_exact, has_views = config.variants.total is Total.EXACT, False
+    is_exact, has_views, has_limits = config.variants.total is Total.EXACT, False, _has_window_limits(limits)
 
     def make_answered(name: str, state: State) -> Any:
         nonlocal has_views
         op = make(name, state)
         has_views = has_views or (op is not None and _opens_view(op))
-        if op is None or (is_exact and not has_views):
+        if op is None or (is_exact and not has_views and not has_limits):
             return op
         done = step(state, op, config)
+        if has_limits and _find_window_limit(limits, state, op, done):
+            return otherwise
         if has_views:
             return otherwise if _find_unplayable(limits, state, done) else op
         return otherwise if isinstance(done.outcome.answer, outcomes.Unanswered) else op

@@ -52,6 +52,16 @@ STORED: Final[Steps] = [
     {"op": "store_put", **S, "key": "x", "value": "1"},
     {"op": "store_put", **S, "key": "y", "value": "2"},
 ]
+WINDOWS: Final[Steps] = [
+    {"op": "store_open", **S, "kind": "window"},
+    {"op": "window_put", **S, "key": "x", "start": 5, "value": "1"},
+    {"op": "window_put", **S, "key": "y", "start": 7, "value": "2"},
+]
+SESSIONS: Final[Steps] = [
+    {"op": "store_open", **S, "kind": "session"},
+    {"op": "session_put", **S, "key": "x", "start": 1, "end": 5, "value": "1"},
+    {"op": "session_put", **S, "key": "y", "start": 2, "end": 7, "value": "2"},
+]
 LISTENED: Final[Steps] = [*PUTS, {"op": "listen", **A, "on_flush": [{"op": "usage", **A}]}]
 QUERIES: Final[Steps] = [{"op": "metrics", **A}, {"op": "metrics"}, {"op": "usage"}]
 
@@ -117,6 +127,26 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
         *[{"op": "view_next", "view": "v"}] * 4,
     ],
     "view_close": [{"op": "view_open", "view": "v", **S}, *[{"op": "view_close", "view": "v"}] * 2],
+    "window_put": [*WINDOWS, {"op": "store_flush", **S}, {"op": "store_inner", **S}],
+    "window_get": [*WINDOWS, *({"op": "window_get", **S, "key": "x", "start": start} for start in (5, 6))],
+    "session_put": [*SESSIONS, {"op": "store_flush", **S}, {"op": "store_inner", **S}],
+    "session_remove": [
+        *SESSIONS,
+        {"op": "session_remove", **S, "key": "x", "start": 1, "end": 5},
+        {"op": "session_get", **S, "key": "x", "start": 1, "end": 5},
+    ],
+    "session_get": [*SESSIONS, *({"op": "session_get", **S, "key": "x", "start": at, "end": 5} for at in (1, 2))],
+    "window_view": [
+        *WINDOWS,
+        {"op": "window_view", **S},
+        {"op": "window_view", **S, "key": "x", "time_from": 0, "time_to": 5},
+        {"op": "window_view", **S, "from": "x", "to": "y", "time_from": 0, "time_to": 9, "backward": True},
+    ],
+    "session_view": [
+        *SESSIONS,
+        {"op": "session_view", **S, "key": "x"},
+        {"op": "session_view", **S, "from": "x", "to": "y", "earliest_end": 0, "latest_start": 9, "backward": True},
+    ],
 }
 """The smoke cases by the operation that they test."""
 
@@ -136,7 +166,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
         initial,
         step,
         explanation.follow_answer,
-        frozenset({"view_open", "view_next", "view_close"}),
+        frozenset({"view_open", "view_next", "view_close", "window_view", "session_view"}),
         explanation.allowed_answers,
     ),
     laws=system.Laws(
@@ -173,6 +203,10 @@ SYSTEM: Final[system.System[Config, state.State, Op, Any]] = system.System(
                 "views": (
                     frozenset({"store_put", "store_put_all", "store_put_if_absent"}),
                     frozenset({"store_view", "store_query", "store_query_range", "store_put_if_absent"}),
+                ),
+                "windows": (
+                    frozenset({"window_put", "session_put"}),
+                    frozenset({"window_get", "session_get", "window_view", "session_view"}),
                 ),
             }
         ),

@@ -18,6 +18,9 @@ OPTIONAL_KEYS: Final = frozenset({"dirty", "lru", "tracked"})
 ERROR_KINDS: Final = frozenset(kind.value for kind in outcomes.ErrorKind)
 CALL_KEYS: Final = frozenset({"ns", "entries", "inner"})
 FORWARD_KEYS: Final = frozenset({"store", "key", "value", "inner"})
+OPTIONAL_FORWARD_KEYS: Final = ("old", "start", "end")
+"""Old values, and the times of windows and sessions."""
+
 CONTEXT_KEYS: Final = frozenset({"timestamp", "offset", "partition"})
 
 
@@ -44,8 +47,9 @@ def call_json(call: Call) -> dict[str, Any]:
 def forward_json(forward: Forward) -> dict[str, Any]:
     """Return one forwarded entry."""
     inner = [answer_json(answer) for answer in forward.inner]
-    old = {} if forward.old is ABSENT else {"old": forward.old}
-    return {"store": forward.store, "key": forward.key, "value": forward.value, **old, "inner": inner}
+    optional = {name: getattr(forward, name) for name in OPTIONAL_FORWARD_KEYS}
+    given = {name: value for name, value in optional.items() if value is not ABSENT}
+    return {"store": forward.store, "key": forward.key, "value": forward.value, **given, "inner": inner}
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
@@ -76,10 +80,41 @@ def _without(value: Any, names: frozenset[str]) -> Any:
     return kept
 
 
-def answer_type(op: Any) -> type[Any]:
-    """Return the type of an operation's answer; that of `metrics` depends on its argument."""
+def answer_type(op: Any, answer: Any) -> type[Any]:
+    """Return the type of an answer: of `metrics` it depends on the argument, of `store_inner` on the kind of store."""
     kinds: tuple[type[Any], ...] = op.answers
+    if outcomes.WindowListing in kinds:
+        entries = answer.get("entries")
+        has_times = type(entries) is list and any(type(entry) is list and len(entry) != 2 for entry in entries)
+        return kinds[-1] if has_times else kinds[0]
     return kinds[-1] if len(kinds) > 1 and isinstance(op.ns, str) else kinds[0]
+
+
+def order_sessions(entries: Any) -> Any:
+    """Return the entries of an answer with the sessions of one key and one end side by side by their start.
+
+    Their order is the subject's, so it is not compared.
+    """
+    ordered: list[Any] = []
+    for entry in entries:
+        at = len(ordered)
+        while at and _is_out_of_order(ordered[at - 1], entry):
+            at -= 1
+        ordered.insert(at, entry)
+    return ordered
+
+
+def _is_out_of_order(left: list[Any], right: list[Any]) -> bool:
+    """Return whether two sessions of one key and one end stand side by side with the later start first."""
+    return (left[0], left[2]) == (right[0], right[2]) and left[1] > right[1]
+
+
+def _has_sessions(answer: Any) -> bool:
+    """Return whether an answer lists sessions."""
+    entries = answer.get("entries") if type(answer) is dict else None
+    return type(entries) is list and all(
+        type(entry) is list and [type(part) for part in entry[:-1]] == [str, int, int] for entry in entries
+    )
 
 
 def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any]:
@@ -97,8 +132,8 @@ def read_outcome(op: Any, value: Any, declaration: Declaration) -> dict[str, Any
         error = decode_object(Failed, answer)
         read = answer_json(error)
     else:
-        kind = answer_type(op)
-        filled = dict(answer)
+        kind = answer_type(op, answer)
+        filled = _ordered_answer(answer)
         if kind is outcomes.NamespaceCounters:
             for name in OPTIONAL_KEYS & {"dirty", "lru"}:
                 if name not in declaration.introspection:
@@ -128,10 +163,12 @@ def _with_calls(schema: dict[str, Any]) -> dict[str, Any]:
         context["properties"][name] = {"type": "integer"}
     entry = {"type": "array", "prefixItems": [{"type": "string"}, value, context], "minItems": 2, "maxItems": 3}
     flushed = {"ns": {"type": "string"}, "entries": {"type": "array", "items": entry}, "inner": inner}
-    forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "old": value, "inner": inner}
+    time = {"type": "integer", "minimum": 0}
+    forwarded = {"store": {"type": "string"}, "key": {"type": "string"}, "value": value, "inner": inner}
+    forwarded |= {"old": value, "start": time, "end": time}
     for name, title, parts in (("flushed", "Flush", flushed), ("forwarded", "Forward", forwarded)):
         shape = {"title": title, "type": "object"}
-        required = [part for part in parts if part != "old"]
+        required = [part for part in parts if part not in OPTIONAL_FORWARD_KEYS]
         call = {**shape, "properties": parts, "required": required, "additionalProperties": False}
         schema["properties"][name] = {"type": "array", "items": call, "minItems": 1}
     return schema
@@ -146,7 +183,8 @@ def _require_array(value: Any, name: str) -> list[Any]:
 def _read_calls(value: Any, name: str, keys: frozenset[str]) -> list[dict[str, Any]]:
     calls = []
     for call in _require_array(value, name):
-        if type(call) is not dict or call.keys() - ({"old"} if name == "forwarded" else {*()}) != keys:
+        optional = OPTIONAL_FORWARD_KEYS if name == "forwarded" else ()
+        if type(call) is not dict or call.keys() - {*optional} != keys:
             raise MalformedValue(f"{name}: expected objects with {', '.join(sorted(keys))}, got {call!r}")
         inner = _require_array(call["inner"], f"{name}.inner")
         if any(type(answer) is not dict for answer in inner):
@@ -157,9 +195,13 @@ def _read_calls(value: Any, name: str, keys: frozenset[str]) -> list[dict[str, A
     return calls
 
 
+def _ordered_answer(answer: dict[str, Any]) -> dict[str, Any]:
+    return {**answer, "entries": order_sessions(answer["entries"])} if _has_sessions(answer) else dict(answer)
+
+
 def _without_message(answer: dict[str, Any]) -> dict[str, Any]:
     if "error" not in answer:
-        return answer
+        return _ordered_answer(answer)
     return {name: part for name, part in answer.items() if name != "message"}
 
 

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.kafka_streams.ops import OPS
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 
 USUAL_BATCH: Final = 3
 
@@ -30,6 +31,12 @@ OPS_INSIDE_CALLS: Final = MappingProxyType(
         "view_open": 0,
         "view_next": 0,
         "view_close": 0,
+        "window_put": 3,
+        "window_get": 3,
+        "session_put": 3,
+        "session_get": 3,
+        "window_view": 2,
+        "session_view": 2,
     }
 )
 """Weights inside calls: operations that change the cache during the call come more often. No store is opened or closed
@@ -184,6 +191,18 @@ WORKLOADS: Final = {
 """The parameters of each profile."""
 
 
+DEFAULT_WORKLOADS: Final = (
+    WorkloadProfile.DEFAULT,
+    WorkloadProfile.DEFAULT,
+    WorkloadProfile.SMALL_KEYS,
+    WorkloadProfile.NESTED,
+    WorkloadProfile.WIDE_TEXT,
+    WorkloadProfile.BATCHES,
+    WorkloadProfile.BUDGETS,
+)
+"""The profiles of cases for which none is requested."""
+
+
 WEIGHTS: Final[dict[str, int]] = {
     "put": 10,
     "put_all": 2,
@@ -224,7 +243,25 @@ WEIGHTS: Final[dict[str, int]] = {
     "view_open": 4,
     "view_next": 14,
     "view_close": 1,
+    "window_put": 6,
+    "window_get": 3,
+    "session_put": 5,
+    "session_remove": 1,
+    "session_get": 2,
+    "window_view": 3,
+    "session_view": 2,
 }
+
+WINDOWED: Final = (StoreKind.WINDOW, StoreKind.SESSION)
+FAR_MS: Final = 2**40
+"""A time that is far behind all others."""
+
+WINDOW_FORMS: Final = {
+    **dict.fromkeys(("store_put", "store_put_if_absent", "store_put_all", "store_delete"), "window_put"),
+    **dict.fromkeys(("store_get", "store_query"), "window_get"),
+    **dict.fromkeys(("store_view", "store_all", "store_range", "store_query_range", "store_count"), "window_view"),
+}
+"""The operations in place of those of key-value stores in a case that has none of these."""
 
 VARIANT_RULES: Final = frozenset(
     {
@@ -237,6 +274,8 @@ VARIANT_RULES: Final = frozenset(
         rules.Rule.K_STORE_11,
         rules.Rule.K_VIEW_9,
         rules.Rule.K_VIEW_10,
+        rules.Rule.K_WINDOW_15,
+        rules.Rule.K_WINDOW_16,
     }
 )
 """Rules about a variant and not about the default behaviour."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 from entrycache_conformance.systems import pulsar
 from entrycache_conformance.systems.pulsar_legacy import explanation, generation, jars
 from entrycache_conformance.systems.reference import fault_subjects
-from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS, subjects
+from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS, passes
 from entrycache_protocol import case, system
 from entrycache_protocol.declaration import Declaration, OutcomeReader
 from entrycache_reference.pulsar_legacy import NAME, Config, Variants, initial, laws, ops, state, step
@@ -152,7 +152,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     ),
     text=system.Text("caches", explanation.state_text, explanation.lanes),
     blame=explanation.BLAME,
-    faults=fault_subjects(subjects.SUBJECTS, OFFER),
+    faults=fault_subjects(passes.SUBJECTS, OFFER),
     seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others),
     jvm=jars.PULSAR_LEGACY,
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from entrycache_faults.reference.kafka_streams.entries import SEEDED_FAULTS, OperationResult, seeded_fault
 from entrycache_reference.kafka_streams import config as configuration
-from entrycache_reference.kafka_streams import flush, ops, outcomes, stores
+from entrycache_reference.kafka_streams import flush, ops, outcomes, stores, windows
 from entrycache_reference.kafka_streams.change import (
     NamespaceHandle,
     book_bytes,
@@ -17,7 +17,9 @@ from entrycache_reference.kafka_streams.change import (
     sort_by_bytes,
     without_key,
 )
+from entrycache_reference.kafka_streams.laws.law import place
 from entrycache_reference.kafka_streams.state import Change, Node, State, space_of, with_space
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -80,9 +82,9 @@ def store_flush_keeping_deleted(
     """A deleted key stays in the underlying store."""
     before = stores.store_of(state, event.store).inner
     after, answer = stores.store_flush(state, event, config, *calls)
-    if stores.store_of(state, event.store).downstream:
-        return after, answer
     store = stores.store_of(after, event.store)
+    if stores.store_of(state, event.store).downstream or store.settings.kind is not StoreKind.KEY_VALUE:
+        return after, answer
     return stores.with_store(after, event.store, store._replace(inner={**before, **store.inner})), answer
 
 
@@ -103,7 +105,8 @@ def store_flush_forwarding_unknown(
 ) -> OperationResult:
     """Every tombstone is forwarded."""
     own, inner = space_of(state, event.store), stores.store_of(state, event.store).inner
-    heeded = stores.store_of(state, event.store).downstream
+    store = stores.store_of(state, event.store)
+    heeded = store.downstream or store.settings.kind is not StoreKind.KEY_VALUE or not store.settings.listens
     unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(outcomes.Forward(event.store, key, None) for key in unknown)
@@ -116,7 +119,8 @@ def receive_passing_on_unknown(state: State, name: str, entries: Any, *rest: Any
     inner = stores.store_of(state, name).inner
     after = stores.receive(state, name, entries, *rest)
     for key, node in entries:
-        if node.value is None and key not in inner:
+        is_key = stores.store_of(state, name).settings.kind is StoreKind.KEY_VALUE
+        if node.value is None and key not in inner and is_key:
             after = stores.forward_entry(after, name, key, node, *rest)
     return after
 
@@ -128,12 +132,12 @@ def receive_late(state: State, name: str, entries: Any, config: configuration.Co
     accepted = []
     for key, node in entries:
         store = stores.store_of(after, name)
-        if node.value is not None or key in store.inner:
+        if stores.takes_write(store, key, node, config):
             accepted.append((key, node))
-            below = stores.write_underlying(store.inner, key, node.value)
-            after = stores.with_store(after, name, store._replace(inner=below))
+            after = stores.with_store(after, name, stores.write_below(store, key, node.value, config))
     for key, node in accepted:
-        after = stores.forward_entry(after, name, key, node, config, env)
+        if not stores.is_dropped(stores.store_of(after, name), key, config):
+            after = stores.forward_entry(after, name, key, node, config, env)
     return after
 
 
@@ -142,12 +146,12 @@ def receive_below_last(state: State, name: str, entries: Any, config: configurat
     """Forward an entry before the underlying store holds it."""
     after = state
     for key, node in entries:
-        if node.value is not None or key in stores.store_of(after, name).inner:
+        if stores.takes_write(stores.store_of(after, name), key, node, config):
             after = stores.forward_entry(after, name, key, node, config, env)
     for key, node in entries:
         store = stores.store_of(after, name)
-        below = stores.write_underlying(store.inner, key, node.value)
-        after = stores.with_store(after, name, store._replace(inner=below))
+        if not stores.is_dropped(store, key, config):
+            after = stores.with_store(after, name, stores.write_below(store, key, node.value, config))
     return after
 
 
@@ -221,8 +225,9 @@ def store_inner_of_one(
     state: State, event: ops.StoreInner, config: configuration.Config, *calls: Any
 ) -> OperationResult:
     """A listing is answered by one value."""
-    after, answer = stores.store_inner(state, event, config, *calls)
-    assert isinstance(answer, outcomes.Listing)
+    after, answer = windows.list_below(state, event, config, *calls)
+    if not isinstance(answer, outcomes.Listing):
+        return after, answer
     return after, outcomes.Value(answer.entries[0][1] if answer.entries else None)
 
 
@@ -344,7 +349,7 @@ def merged_with_hidden(keys: tuple[str, ...], nodes: Any, inner: Any) -> tuple[o
 
 
 def _is_forwarded(state: State, name: str, key: str) -> bool:
-    return any((call.store, call.key) == (name, key) for call in state.in_progress.forwards)
+    return any((call.store, place(call)) == (name, key) for call in state.in_progress.forwards)
 
 
 @seeded_fault(Rule.K_OLD_1, "stores.old_value")
@@ -357,5 +362,5 @@ def old_value_unknown_before_the_step(state: State, name: str, key: str) -> Any:
 @seeded_fault(Rule.K_OLD_2, "stores.old_value")
 def old_value_of_the_first_forward(state: State, name: str, key: str) -> Any:
     """A second forward of a key in a step has the old value of the first."""
-    calls = [call for call in state.in_progress.forwards if (call.store, call.key) == (name, key)]
+    calls = [call for call in state.in_progress.forwards if (call.store, place(call)) == (name, key)]
     return calls[0].old if calls else stores.old_value(state, name, key)

@@ -1,18 +1,29 @@
-"""Seeded faults of views, queries, and the emptying, closing and opening of stores."""
+"""Seeded faults of views, queries, the emptying, closing and opening of stores, and of windows and sessions."""
 
 from dataclasses import replace
 from typing import Any
 
 from entrycache_faults.reference.kafka_streams.entries import SEEDED_FAULTS, OperationResult, seeded_fault
 from entrycache_reference.kafka_streams import config as configuration
-from entrycache_reference.kafka_streams import entries, namespaces, ops, outcomes, stores, views
-from entrycache_reference.kafka_streams.change import book_bytes, handle_of, sort_by_bytes
+from entrycache_reference.kafka_streams import entries, namespaces, ops, outcomes, stores, views, windows
+from entrycache_reference.kafka_streams.change import (
+    Window,
+    advance_time,
+    book_bytes,
+    handle_of,
+    is_expired,
+    name_window,
+    size_bytes,
+    sort_by_bytes,
+)
 from entrycache_reference.kafka_streams.laws.stores import last_writes
-from entrycache_reference.kafka_streams.state import State, Store, space_of
+from entrycache_reference.kafka_streams.state import Node, State, Store, space_of, with_space
 from entrycache_reference.kafka_streams.view_ops import (
+    SessionView,
     StoreClear,
     StoreClose,
     StoreCount,
+    StoreKind,
     StoreOpen,
     StorePutIfAbsent,
     StoreQuery,
@@ -20,8 +31,12 @@ from entrycache_reference.kafka_streams.view_ops import (
     StoreView,
     ViewNext,
     ViewOpen,
+    WindowGet,
+    WindowPut,
+    WindowView,
 )
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 SEEDED_FAULTS.register_variant(
     "A view that goes backward shows deleted keys.",
@@ -30,6 +45,16 @@ SEEDED_FAULTS.register_variant(
 )
 SEEDED_FAULTS.register_variant(
     "A query of a range asks the underlying store alone.", Rule.K_VIEW_8, range_query=configuration.RangeQuery.BELOW
+)
+
+
+SEEDED_FAULTS.register_variant(
+    "A cached window is answered whatever its age.",
+    Rule.K_WINDOW_4,
+    expired_windows=configuration.ExpiredWindows.CACHED,
+)
+SEEDED_FAULTS.register_variant(
+    "A closed store of windows takes a flush.", Rule.K_CLOSE_3, close_check=configuration.CloseCheck.KEY_VALUE
 )
 
 
@@ -178,9 +203,10 @@ def open_again(state: State, event: StoreOpen, config: configuration.Config, *ca
 
 
 @seeded_fault(Rule.K_VIEW_9, "views.merge_backward_as_released")
-def merged_with_hidden(view: Any, nodes: Any, inner: Any) -> tuple[outcomes.Pair, ...]:
+def merged_with_hidden(view: Any, order: Any, nodes: Any, inner: Any) -> tuple[outcomes.Pair, ...]:
     """In a release whose backward views show deleted keys, they are hidden."""
-    return views.merge(view, nodes, inner, True)
+    pairs = views.merge_backward_as_released(view, order, nodes, inner)
+    return tuple((key, value) for key, value in pairs if key not in nodes or nodes[key].value is not None)
 
 
 @seeded_fault(Rule.K_VIEW_10, StoreQueryRange)
@@ -195,11 +221,15 @@ def query_range_merged(
 # Open views.
 
 
+def _shows_keys(state: State, event: ViewNext) -> bool:
+    return event.view in state.views and _is_of_keys(state, state.views[event.view].range.store)
+
+
 @seeded_fault(Rule.K_VIEW_6, ViewNext)
 def next_but_one(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
     """An open view leaves out an entry that comes after the first."""
     after, answer = views.view_next(state, event, config, *calls)
-    is_later = event.view in state.views and state.views[event.view].last is not None
+    is_later = _shows_keys(state, event) and state.views[event.view].last is not None
     return views.view_next(after, event, config, *calls) if is_later else (after, answer)
 
 
@@ -208,36 +238,40 @@ def next_twice(state: State, event: ViewNext, config: configuration.Config, *cal
     """An open view shows its first entry again and again."""
     after, answer = views.view_next(state, event, config, *calls)
     is_entry = isinstance(answer, outcomes.NextEntry) and answer.entry is not None
-    return after._replace(views=state.views) if is_entry else after, answer
+    return after._replace(views=state.views) if is_entry and _shows_keys(state, event) else after, answer
 
 
 @seeded_fault(Rule.K_VIEW_6, ViewNext, other=True)
 def next_from_below(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
     """An open view shows what lies below although the cache holds a newer value."""
     after, answer = views.view_next(state, event, config, *calls)
-    if not isinstance(answer, outcomes.NextEntry) or answer.entry is None:
+    if not isinstance(answer, outcomes.NextEntry) or answer.entry is None or not _shows_keys(state, event):
         return after, answer
-    key, value = answer.entry
-    below = stores.store_of(state, state.views[event.view].range.store).inner
-    return after, outcomes.NextEntry((key, below.get(key, value)))
+    view, name = after.views[event.view], after.views[event.view].last
+    below = stores.store_of(state, view.range.store).inner
+    if name is None or name not in below:
+        return after, answer
+    return after, outcomes.NextEntry(views.shown_entry(state, view, (name, below[name])))
 
 
 @seeded_fault(Rule.K_VIEW_6, ViewNext, other=True)
 def next_with_null(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
     """An open view shows a key that was deleted meanwhile with the value null."""
     view = state.views.get(event.view)
-    now = {} if view is None else views.values_now(state, view)
-    ahead = () if view is None or view.has_ended else views.keys_ahead(view)
-    if view is None or not ahead or ahead[0] in now:
+    now = {} if view is None else views.values_now(state, view, config)
+    settings = stores.store_of(state, "" if view is None else view.range.store).settings
+    ahead = () if view is None or view.has_ended else views.keys_ahead(view, settings)
+    if view is None or not ahead or ahead[0] in now or not _shows_keys(state, event):
         return views.view_next(state, event, config, *calls)
-    return views.show(state, event.view, (ahead[0], None)), outcomes.NextEntry((ahead[0], None))
+    entry = views.shown_entry(state, view, (ahead[0], None))
+    return views.show(state, event.view, (ahead[0], None)), outcomes.NextEntry(entry)
 
 
 @seeded_fault(Rule.K_VIEW_6, ViewOpen, other=True)
 def opened_ascending(state: State, event: ViewOpen, config: configuration.Config, *calls: Any) -> OperationResult:
     """An open view that goes backward comes in ascending order."""
     after, answer = views.view_open(state, event, config, *calls)
-    if not event.backward or not isinstance(answer, outcomes.Done):
+    if not event.backward or not isinstance(answer, outcomes.Done) or not _is_of_keys(state, event.store):
         return after, answer
     ascending = after.views[event.view]._replace(range=replace(event, backward=False))
     return after._replace(views={**after.views, event.view: ascending}), answer
@@ -247,12 +281,207 @@ def opened_ascending(state: State, event: ViewOpen, config: configuration.Config
 def next_that_caches(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
     """An open view caches what it finds in the underlying store."""
     after, answer = views.view_next(state, event, config, *calls)
-    if not isinstance(answer, outcomes.NextEntry) or answer.entry is None:
+    if not isinstance(answer, outcomes.NextEntry) or answer.entry is None or not _shows_keys(state, event):
         return after, answer
-    key, value = answer.entry
-    store = state.views[event.view].range.store
-    if key in space_of(after, store).nodes:
+    store, key, value = state.views[event.view].range.store, after.views[event.view].last, answer.entry[-1]
+    if key is None or key in space_of(after, store).nodes:
         return after, answer
     there = stores.ensure_store(after, store)
     written = entries.write_node(there, store, key, stores.build_store_node(key, value, False, there.writes))
     return book_bytes(there, written, handle_of(there, store), config), answer
+
+
+# Windows and sessions.
+
+
+def _is_of_keys(state: State, store: str) -> bool:
+    return stores.store_of(state, store).settings.kind is StoreKind.KEY_VALUE
+
+
+@seeded_fault(Rule.K_WINDOW_1, WindowView)
+def windows_by_key(state: State, event: WindowView, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A view of windows comes by key and then by time."""
+    after, answer = views.window_view(state, event, config, *calls)
+    if not isinstance(answer, outcomes.WindowListing) or event.backward:
+        return after, answer
+    return after, outcomes.WindowListing(tuple(sorted(answer.entries, key=lambda entry: entry[:-1])))
+
+
+@seeded_fault(Rule.K_WINDOW_2, WindowView)
+def windows_without_the_end(
+    state: State, event: WindowView, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A view leaves out the windows at the end of its times."""
+    after, answer = views.window_view(state, event, config, *calls)
+    if not isinstance(answer, outcomes.WindowListing) or event.time_to is ABSENT:
+        return after, answer
+    return after, outcomes.WindowListing(tuple(entry for entry in answer.entries if entry[-2] != event.time_to))
+
+
+@seeded_fault(Rule.K_WINDOW_2, SessionView, other=True)
+def sessions_by_start(state: State, event: SessionView, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A view leaves out the sessions that start before the earliest end."""
+    after, answer = views.session_view(state, event, config, *calls)
+    if not isinstance(answer, outcomes.WindowListing) or event.earliest_end is ABSENT:
+        return after, answer
+    inside = (entry for entry in answer.entries if len(entry) == 4 and entry[1] >= event.earliest_end)
+    return after, outcomes.WindowListing(tuple(inside))
+
+
+@seeded_fault(Rule.K_WINDOW_3, WindowGet)
+def deleted_window_from_below(
+    state: State, event: WindowGet, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A deleted window is looked for below."""
+    after, answer = windows.window_get(state, event, config, *calls)
+    name = f"{event.key}@{event.start}"
+    node = space_of(state, event.store).nodes.get(name)
+    if node is None or node.value is not None:
+        return after, answer
+    return after, outcomes.Value(stores.store_of(state, event.store).inner.get(name))
+
+
+@seeded_fault(Rule.K_WINDOW_4, "windows.put_window")
+def deletion_without_a_time(
+    state: State, name: str, window: Window, value: str | None, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A deletion does not change the stream time."""
+    after, answer = windows.put_window(state, name, window, value, config, *calls)
+    if value is not None or after.in_progress.forwards:
+        return after, answer
+    before = stores.store_of(state, name).stream_time
+    return stores.with_store(after, name, stores.store_of(after, name)._replace(stream_time=before)), answer
+
+
+def _put(
+    state: State, name: str, window: Window, value: str | None, time_bytes: int, config: configuration.Config, env: Any
+) -> OperationResult:
+    """Write a window or a session, expired or not, that counts some bytes besides those of its key."""
+    store = advance_time(stores.store_of(state, name), window.end)
+    size = size_bytes(window.key, value, "", ()) + time_bytes
+    node = Node(value, True, size, outcomes.Context(), state.writes)
+    after = stores.with_store(state, name, store)
+    cache_name = name_window(store.settings.kind, window)
+    return entries.with_answer(entries.put_node(after, name, cache_name, node, config, env), outcomes.Done())
+
+
+@seeded_fault(Rule.K_WINDOW_5, "windows.put_window")
+def late_record_cached(
+    state: State, name: str, window: Window, value: str | None, config: configuration.Config, env: Any
+) -> OperationResult:
+    """A record that comes too late is cached."""
+    store = stores.store_of(state, name)
+    time_bytes = windows.KEY_BYTES[store.settings.kind]
+    if window.end > store.stream_time - store.settings.retention:
+        return windows.put_window(state, name, window, value, config, env)
+    return _put(state, name, window, value, time_bytes, config, env)
+
+
+@seeded_fault(Rule.K_WINDOW_6, "stores.receive")
+def late_entry_forwarded(state: State, name: str, taken: Any, *rest: Any) -> State:
+    """A window that expires while it is cached is forwarded all the same."""
+    after = stores.receive(state, name, taken, *rest)
+    for key, node in taken:
+        if node.value is not None and is_expired(stores.store_of(after, name), key):
+            after = stores.forward_entry(after, name, key, node, *rest)
+    return after
+
+
+@seeded_fault(Rule.K_WINDOW_7, WindowGet)
+def window_get_that_caches(
+    state: State, event: WindowGet, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A read caches the window that it finds below."""
+    after, answer = windows.window_get(state, event, config, *calls)
+    name, store = f"{event.key}@{event.start}", event.store
+    is_cached = isinstance(answer, outcomes.Failed) or name in space_of(after, store).nodes
+    if is_cached or not isinstance(answer, outcomes.Value) or answer.value is None:
+        return after, answer
+    node = stores.build_store_node(name, answer.value, False, after.writes)
+    written = entries.write_node(after, store, name, node)
+    return book_bytes(after, written, handle_of(after, store), config), answer
+
+
+@seeded_fault(Rule.K_WINDOW_8, "windows.put_window")
+def put_without_its_times(
+    state: State, name: str, window: Window, value: str | None, config: configuration.Config, env: Any
+) -> OperationResult:
+    """The times of a window do not count as bytes."""
+    store = stores.store_of(state, name)
+    is_late = window.end <= store.stream_time - store.settings.retention
+    if is_late or config.variants.expired_windows is configuration.ExpiredWindows.CACHED:
+        return windows.put_window(state, name, window, value, config, env)
+    return _put(state, name, window, value, 0, config, env)
+
+
+@seeded_fault(Rule.K_WINDOW_9, "windows.get_window")
+def read_below_inside(state: State, name: str, window: Window, config: configuration.Config) -> OperationResult:
+    """Inside a forward a read answers what lies below."""
+    after, answer = windows.get_window(state, name, window, config)
+    store = stores.store_of(state, name)
+    below = store.inner.get(name_window(store.settings.kind, window))
+    return after, outcomes.Value(below) if state.in_progress.called and below is not None else answer
+
+
+@seeded_fault(Rule.K_WINDOW_10, "stores.receive")
+def unknown_window_forwarded(state: State, name: str, taken: Any, *rest: Any) -> State:
+    """The deletion of a window is forwarded although the underlying store lacks it."""
+    inner, after = stores.store_of(state, name).inner, stores.receive(state, name, taken, *rest)
+    for key, node in taken:
+        is_unknown = node.value is None and key not in inner and not _is_of_keys(after, name)
+        if is_unknown and not is_expired(stores.store_of(after, name), key):
+            after = stores.forward_entry(after, name, key, node, *rest)
+    return after
+
+
+@seeded_fault(Rule.K_WINDOW_11, WindowView)
+def window_view_that_counts(
+    state: State, event: WindowView, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A view of windows counts as a lookup of the thread."""
+    after, answer = views.window_view(state, event, config, *calls)
+    return after if isinstance(answer, outcomes.Failed) else after._replace(gets=after.gets + 1), answer
+
+
+@seeded_fault(Rule.K_WINDOW_12, ViewNext)
+def next_window_but_one(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view of windows leaves out an entry that comes after the first."""
+    after, answer = views.view_next(state, event, config, *calls)
+    view = state.views.get(event.view)
+    if view is None or view.last is None or _is_of_keys(state, view.range.store):
+        return after, answer
+    return views.view_next(after, event, config, *calls)
+
+
+@seeded_fault(Rule.K_WINDOW_13, WindowView)
+def far_view_gives_up(state: State, event: WindowView, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A view of a far range of times gives up, and shows nothing."""
+    after, answer = views.window_view(state, event, config, *calls)
+    first = 0 if event.time_from is ABSENT else event.time_from
+    is_far = event.time_to is not ABSENT and event.time_to - first >= 2**40
+    return after, outcomes.WindowListing(()) if is_far and isinstance(answer, outcomes.WindowListing) else answer
+
+
+@seeded_fault(Rule.K_WINDOW_14, WindowPut)
+def put_that_uses_others(state: State, event: WindowPut, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A put of a window uses the eldest entries of other namespaces too."""
+    after, answer = windows.window_put(state, event, config, *calls)
+    if not after.in_progress.events or after.in_progress.forwards or after.in_progress.calls:
+        return after, answer
+    for name, space in after.spaces.items():
+        if name != event.store and not space.is_loose:
+            recent = (*space.recent[-1:], *space.recent[:-1])
+            after = with_space(after, name, space._replace(recent=recent))
+    return after, answer
+
+
+@seeded_fault(Rule.K_WINDOW_15, "stores.is_dropped")
+def dropped_by_age(store: Store, name: str, config: configuration.Config) -> bool:
+    """In a release that answers what is cached whatever its age, what has expired is dropped."""
+    return is_expired(store, name)
+
+
+@seeded_fault(Rule.K_WINDOW_16, "windows.may_flush_closed")
+def closed_refuses_all(state: State, event: ops.Op, config: configuration.Config) -> bool:
+    """In a release whose closed window stores take a flush, they refuse it."""
+    return False

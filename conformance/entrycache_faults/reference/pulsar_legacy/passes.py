@@ -1,12 +1,15 @@
-"""Seeded faults of the sums, the clock, the trigger, and the passes.
+"""Seeded faults of the sums, the clock, the trigger, and the passes, and the public names of faults that are subjects.
 
 Each function replaces a function of the reference, or an operation, and mostly calls the original with a small error
 around it.
 """
 
 from dataclasses import replace
+from typing import Final
 
-from entrycache_faults.reference.pulsar_legacy.entries import seeded_fault
+from entrycache_faults.model import Fault
+from entrycache_faults.reference.pulsar_legacy import entries as entry_faults
+from entrycache_faults.reference.pulsar_legacy.entries import SEEDED_FAULTS, seeded_fault
 from entrycache_reference.pulsar_legacy import change, entries, ops, passes, remove
 from entrycache_reference.pulsar_legacy.config import Config, Eviction
 from entrycache_reference.pulsar_legacy.ops import Refused, Removed
@@ -280,3 +283,46 @@ def refused_after_the_pass(state: State, event: ops.Expire, config: Config) -> S
     if not isinstance(result.outcome, Refused):
         return result
     return result._replace(state=passes.expire(state, replace(event, older_than_nanos=0), config).state)
+
+
+# The public names.
+
+SUBJECTS: Final[dict[str, Fault]] = {
+    "legacy-amount-brought-up-to-date": SEEDED_FAULTS.find(amount_brought_up_to_date),
+    "legacy-amount-of-the-moment": SEEDED_FAULTS.find(amount_of_the_moment),
+    "legacy-asked-at-the-trigger": SEEDED_FAULTS.find(asked_at_the_trigger),
+    "legacy-cutoff-is-young": SEEDED_FAULTS.find(cutoff_is_young),
+    "legacy-down-from-the-limit": SEEDED_FAULTS.find(down_from_the_limit),
+    "legacy-duplicate-answered-as-taken": SEEDED_FAULTS.find(entry_faults.duplicate_answered_as_taken),
+    "legacy-duplicate-by-the-state-before": SEEDED_FAULTS.find(entry_faults.duplicate_by_the_state_before),
+    "legacy-duplicate-stamped-anew": SEEDED_FAULTS.find(entry_faults.duplicate_stamped_anew),
+    "legacy-every-cache-gives": SEEDED_FAULTS.find(every_cache_gives),
+    "legacy-exists-in-any-cache": SEEDED_FAULTS.find(entry_faults.exists_in_any_cache),
+    "legacy-frees-a-byte-at-least": SEEDED_FAULTS.find(frees_a_byte_at_least),
+    "legacy-from-the-highest": SEEDED_FAULTS.find(from_the_highest),
+    "legacy-get-misses-what-is-empty": SEEDED_FAULTS.find(entry_faults.get_misses_what_is_empty),
+    "legacy-half-exceeded": SEEDED_FAULTS.find(half_exceeded),
+    "legacy-later-fills-unasked": SEEDED_FAULTS.find(entry_faults.later_fills_unasked),
+    "legacy-manual-at-once": SEEDED_FAULTS.find(manual_at_once),
+    "legacy-no-age-for-absent": SEEDED_FAULTS.find(no_age_for_absent),
+    "legacy-one-byte-more": SEEDED_FAULTS.find(one_byte_more),
+    "legacy-one-too-many": SEEDED_FAULTS.find(one_too_many),
+    "legacy-only-what-fits": SEEDED_FAULTS.find(only_what_fits),
+    "legacy-only-what-was-missing": SEEDED_FAULTS.find(entry_faults.only_what_was_missing),
+    "legacy-partial-hits": SEEDED_FAULTS.find(entry_faults.partial_hits),
+    "legacy-range-without-its-end": SEEDED_FAULTS.find(entry_faults.range_without_its_end),
+    "legacy-refused-asks-for-nothing": SEEDED_FAULTS.find(refused_asks_for_nothing),
+    "legacy-refused-for-its-size": SEEDED_FAULTS.find(entry_faults.refused_for_its_size),
+    "legacy-room-after-the-pass": SEEDED_FAULTS.find(entry_faults.room_after_the_pass),
+    "legacy-room-at-the-limit": SEEDED_FAULTS.find(entry_faults.room_at_the_limit),
+    "legacy-runs-again-and-again": SEEDED_FAULTS.find(runs_again_and_again),
+    "legacy-share-in-integers": SEEDED_FAULTS.find(share_in_integers),
+    "legacy-share-of-everything": SEEDED_FAULTS.find(share_of_everything),
+    "legacy-share-rounded": SEEDED_FAULTS.find(share_rounded),
+    "legacy-single-read-is-cached": SEEDED_FAULTS.find(entry_faults.single_read_is_cached),
+    "legacy-smallest-first": SEEDED_FAULTS.find(smallest_first),
+    "legacy-stamped-too-late": SEEDED_FAULTS.find(entry_faults.stamped_too_late),
+    "legacy-ties-from-the-end": SEEDED_FAULTS.find(ties_from_the_end),
+    "legacy-whole-cache-searched": SEEDED_FAULTS.find(whole_cache_searched),
+}
+"""The faults that are subjects, by public name."""

@@ -1,9 +1,9 @@
 """Seeded faults of the reference of `pulsar-segmented`: one realistic error for each rule, and others.
 
-Importing the modules of this folder enters their faults in the registry, in the order of the imports.
+`ring` holds them all, and their registry.
 """
 
-from entrycache_faults.reference.pulsar_segmented import lookups, ring
-from entrycache_faults.reference.pulsar_segmented.lookups import SEEDED_FAULTS
+from entrycache_faults.reference.pulsar_segmented import ring
+from entrycache_faults.reference.pulsar_segmented.ring import SEEDED_FAULTS
 
-__all__ = ["SEEDED_FAULTS", "lookups", "ring"]
+__all__ = ["SEEDED_FAULTS", "ring"]

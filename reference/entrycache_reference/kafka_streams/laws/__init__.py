@@ -10,8 +10,8 @@ from typing import Any, Final
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.laws import entries as entries_module
-from entrycache_reference.kafka_streams.laws import namespaces, stores, views
-from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, loses_undelivered
+from entrycache_reference.kafka_streams.laws import namespaces, stores, views, windows
+from entrycache_reference.kafka_streams.laws.law import Law, always, bytes_in, kind_of, loses_undelivered
 from entrycache_reference.kafka_streams.state import State, Step
 from entrycache_reference.rules import Rule
 
@@ -36,15 +36,38 @@ FAILING: Final[dict[type[ops.Op], frozenset[outcomes.ErrorKind]]] = {
     view_ops.ViewOpen: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
     view_ops.ViewNext: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
     view_ops.ViewClose: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.WindowPut: frozenset(outcomes.ErrorKind) - {outcomes.ErrorKind.ILLEGAL_STATE},
+    view_ops.SessionPut: frozenset(outcomes.ErrorKind),
+    view_ops.SessionRemove: frozenset(outcomes.ErrorKind),
+    view_ops.SessionGet: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.WindowView: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
+    view_ops.SessionView: frozenset({outcomes.ErrorKind.ILLEGAL_STATE}),
 }
 """The errors that an operation may end with; those of a store only if its namespace has another listener, or none."""
+
+
+FOR_EVERY_KIND: Final = (
+    *(ops.StoreFlush, ops.StoreInner, ops.OnForward, view_ops.StoreOpen, view_ops.StoreClose, view_ops.StoreClear),
+    *(view_ops.ViewOpen, view_ops.FailForward),
+)
+"""The operations that a store of every kind takes."""
+
+
+def is_for_another_kind(state: State, event: Any) -> bool:
+    """Return whether an operation is about another kind of store than it names."""
+    store = getattr(event, "store", None)
+    if store is None or type(event) in FOR_EVERY_KIND:
+        return False
+    word = event.name.split("_")[0].replace("store", "kv")
+    return bool(kind_of(state, store).value != word)
 
 
 def answers_its_own(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-LIVENESS-2."""
     answer = step.outcome.answer
     if isinstance(answer, outcomes.Failed):
-        if (loses_undelivered(config) and type(event) in FAILING) or stores.is_on_closed(pre, event):
+        is_refused = stores.is_on_closed(pre, event) or is_for_another_kind(pre, event)
+        if (loses_undelivered(config) and type(event) in FAILING) or is_refused:
             return True
         return answer.error in FAILING.get(type(event), frozenset())
     return type(answer) in event.answers
@@ -67,6 +90,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *namespaces.NAMESPACE_LAWS,
     *stores.STORE_LAWS,
     *views.VIEW_LAWS,
+    *windows.WINDOW_LAWS,
     *namespaces.VARIANT_LAWS,
     Law(Rule.K_LIVENESS_1, (), always, has_an_outcome),
     Law(Rule.K_LIVENESS_2, (), always, answers_its_own),

@@ -7,11 +7,13 @@ below read a state or a step without using the rule functions of the reference.
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from entrycache_reference.kafka_streams.config import Config, FailedFlush, Total, UndeliveredEviction
+from entrycache_reference.kafka_streams.config import Config, ExpiredWindows, FailedFlush, Total, UndeliveredEviction
 from entrycache_reference.kafka_streams.ops import Op
-from entrycache_reference.kafka_streams.outcomes import Failed
+from entrycache_reference.kafka_streams.outcomes import Failed, Forward
 from entrycache_reference.kafka_streams.state import Node, Space, State, Step
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import ABSENT
 
 Check = Callable[[Config, State, Any, Step], bool]
 """A question about one step: the configuration, the state before it, its event, and its result."""
@@ -97,6 +99,36 @@ def are_others_unchanged(pre: State, step: Step, ns: str) -> bool:
 def content(cached: Space) -> tuple[object, ...]:
     """Return the content of a namespace, without its counters and its listener."""
     return (cached.nodes, cached.recent, cached.dirty)
+
+
+def kind_of(state: State, name: str) -> StoreKind:
+    """Return the kind of a store; one that was never opened has keys and values."""
+    return state.stores[name].settings.kind if name in state.stores else StoreKind.KEY_VALUE
+
+
+def time_of(name: str) -> int:
+    """Return the time of a window or a session from its name: the number at its end."""
+    return int(name.rsplit("@", 1)[1].rsplit("-", 1)[-1])
+
+
+def has_expired(state: State, store: str, name: str) -> bool:
+    """Return whether a window or a session of a store has expired by the stream time of the store."""
+    if kind_of(state, store) is StoreKind.KEY_VALUE:
+        return False
+    return state.stores[store].stream_time >= time_of(name) + state.stores[store].settings.retention
+
+
+def shows_expired(config: Config, state: State, store: str) -> bool:
+    """Return whether a store answers what is cached, whatever its age."""
+    by_variant = config.variants.expired_windows is ExpiredWindows.CACHED
+    return by_variant and kind_of(state, store) is not StoreKind.KEY_VALUE
+
+
+def place(call: Forward) -> str:
+    """Return the key of a forwarded entry, or the name of its window or session."""
+    if call.start is ABSENT:
+        return call.key
+    return f"{call.key}@{call.start}" if call.end is ABSENT else f"{call.key}@{call.start}-{call.end}"
 
 
 def node_at(state: State, ns: str, key: str) -> Node | None:

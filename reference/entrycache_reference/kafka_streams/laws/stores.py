@@ -21,7 +21,7 @@ from entrycache_reference.kafka_streams.ops import (
 )
 from entrycache_reference.kafka_streams.outcomes import ErrorKind, Failed, Forward, Listing, Value
 from entrycache_reference.kafka_streams.state import Part, Space, State, Step, Store
-from entrycache_reference.kafka_streams.view_ops import FailForward, StoreClose, StoreOpen, StorePutAll
+from entrycache_reference.kafka_streams.view_ops import FailForward, StoreClose, StoreKind, StoreOpen, StorePutAll
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT
 
@@ -29,10 +29,13 @@ EMPTY_STORE: Final = Store()
 
 
 def last_writes(state: State, name: str) -> dict[str, str]:
-    """Return the last write of every key of a store: the underlying store with the cached entries over it."""
+    """Return the last write of every key of a store: the underlying store with the cached entries over it.
+
+    An expired window has none.
+    """
     view = dict(state.stores.get(name, EMPTY_STORE).inner)
     for key, node in law.space(state, name).nodes.items():
-        if node.value is None:
+        if node.value is None or law.has_expired(state, name, key):
             view.pop(key, None)
         else:
             view[key] = node.value
@@ -74,7 +77,7 @@ def agrees(state: State) -> bool:
         or (
             _is_own_listener(law.space(state, name))
             and all(
-                node.is_dirty or node.value == store.inner.get(key)
+                node.is_dirty or node.value == store.inner.get(key) or law.has_expired(state, name, key)
                 for key, node in law.space(state, name).nodes.items()
             )
         )
@@ -92,13 +95,18 @@ def _in_agreement(config: Config, pre: State, event: Any, step: Step) -> bool:
     return is_own and law.is_undisturbed(step) and not law.has_failed(step) and agrees(pre)
 
 
+def _flushes_its_own(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    return _in_agreement(config, pre, event, step) and not law.shows_expired(config, pre, event.store)
+
+
 def underlying_store_has_all(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     """Check K-STORE-2."""
     return dict(step.state.stores[event.store].inner) == last_writes(pre, event.store)
 
 
 def _flushes_unknown_tombstones(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    return bool(_unknown_tombstones(pre, event.store)) and law.is_undisturbed(step)
+    is_key_value = law.kind_of(pre, event.store) is StoreKind.KEY_VALUE
+    return is_key_value and bool(_unknown_tombstones(pre, event.store)) and law.is_undisturbed(step)
 
 
 def _unknown_tombstones(pre: State, name: str) -> set[str]:
@@ -110,7 +118,7 @@ def _unknown_tombstones(pre: State, name: str) -> set[str]:
 def is_not_forwarded(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
     """Check K-STORE-3."""
     unknown = _unknown_tombstones(pre, event.store)
-    return not any(call.key in unknown for call in step.outcome.forwarded)
+    return not any(law.place(call) in unknown for call in step.outcome.forwarded)
 
 
 def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -125,8 +133,9 @@ def forwards_the_last(config: Config, pre: State, event: Any, step: Step) -> boo
         former = pre.stores.get(name, EMPTY_STORE)
         if any(former.forwarded_writes.get(key, -1) > write for key, write in store.forwarded_writes.items()):
             return False
-        last = {call.key: call.value for call in step.outcome.forwarded if call.store == name}
-        if any(store.inner.get(key) != value and not _is_dirty(step.state, name, key) for key, value in last.items()):
+        last = {law.place(call): call.value for call in step.outcome.forwarded if call.store == name}
+        left = {key: value for key, value in last.items() if not law.has_expired(step.state, name, key)}
+        if any(store.inner.get(key) != value and not _is_dirty(step.state, name, key) for key, value in left.items()):
             return False
     return True
 
@@ -212,6 +221,7 @@ def _forwards_one_by_one(config: Config, pre: State, event: StoreFlush, step: St
         and bool(own.dirty)
         and _is_own_listener(own)
         and event.store in pre.stores
+        and pre.stores[event.store].settings.listens
         and not law.has_failed(step)
     )
 
@@ -222,8 +232,9 @@ def forwards_each(config: Config, pre: State, event: StoreFlush, step: Step) -> 
     That holds even for a value that a later write has overtaken.
     """
     own = law.space(pre, event.store)
-    forwarded = iter([(call.key, call.value) for call in step.outcome.forwarded if call.store == event.store])
-    return all((key, own.nodes[key].value) in forwarded for key in own.dirty if own.nodes[key].value is not None)
+    forwarded = iter([(law.place(call), call.value) for call in step.outcome.forwarded if call.store == event.store])
+    values = [(key, own.nodes[key].value) for key in own.dirty if not law.has_expired(step.state, event.store, key)]
+    return all(entry in forwarded for entry in values if entry[1] is not None)
 
 
 def hides(config: Config) -> bool:
@@ -287,15 +298,17 @@ def first_old_value_lay_below(config: Config, pre: State, event: Any, step: Step
         store = pre.stores.get(call.store, EMPTY_STORE)
         if store.old_values is (call.old is ABSENT):
             return False
-        is_first = (call.store, call.key) not in earlier and dict(store.forwarded) == dict(store.inner)
-        if store.old_values and is_first and call.old != store.inner.get(call.key):
+        key = law.place(call)
+        is_first = (call.store, key) not in earlier and dict(store.forwarded) == dict(store.inner)
+        is_first = is_first and not law.has_expired(step.state, call.store, key)
+        if store.old_values and is_first and call.old != store.inner.get(key):
             return False
-        earlier.add((call.store, call.key))
+        earlier.add((call.store, key))
     return True
 
 
 def _forwards_a_key_again(config: Config, pre: State, event: Any, step: Step) -> bool:
-    keys = [(call.store, call.key) for call in step.outcome.forwarded if call.old is not ABSENT]
+    keys = [(call.store, law.place(call)) for call in step.outcome.forwarded if call.old is not ABSENT]
     return len(keys) > len({*keys}) and not _has_opening(step.parts)
 
 
@@ -303,10 +316,11 @@ def later_old_values_form_a_chain(config: Config, pre: State, event: Any, step: 
     """Check K-OLD-2: a later forward of a key has the value of the forward before it."""
     last: dict[tuple[str, str], str | None] = {}
     for call in step.outcome.forwarded:
-        if call.old is not ABSENT:
-            if last.get((call.store, call.key), call.old) != call.old:
+        key = call.store, law.place(call)
+        if call.old is not ABSENT and not law.has_expired(step.state, *key):
+            if last.get(key, call.old) != call.old:
                 return False
-            last[call.store, call.key] = call.value
+            last[key] = call.value
     return True
 
 
@@ -429,7 +443,7 @@ OF_VALUES: Final = (StorePut, StoreGet, StoreDelete, StoreRange, StoreAll, Store
 
 STORE_LAWS: Final = (
     law.Law(Rule.K_STORE_1, OF_VALUES, _in_agreement, reads_the_last_write),
-    law.Law(Rule.K_STORE_2, (StoreFlush,), _in_agreement, underlying_store_has_all),
+    law.Law(Rule.K_STORE_2, (StoreFlush,), _flushes_its_own, underlying_store_has_all),
     law.Law(Rule.K_STORE_3, (StoreFlush,), _flushes_unknown_tombstones, is_not_forwarded),
     law.Law(Rule.K_STORE_4, (), _disturbed, forwards_the_last),
     law.Law(Rule.K_STORE_5, (), _forwards, performs_steps_downstream),
