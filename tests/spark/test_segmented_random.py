@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_faults.reference.pulsar_segmented.ring import SUBJECTS
 from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
 from entrycache_spark.common.results import Verdict
 from entrycache_spark.common.rule_files import all_rules
@@ -54,3 +55,25 @@ def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path, pres
         result = audit_folder(trace, backend)
         assert not result.violations
         assert set(result.rules.values()) == {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
+
+
+NAMED_BY_REPLAY = {
+    "segmented-duplicate-overwrites": "S-INSERT-1",
+    "segmented-full-advances": "S-SEGMENT-4",
+    "segmented-index-kept": "S-RING-4",
+    "segmented-looks-in-the-current": "S-GET-1",
+    "segmented-not-aligned": "S-SEGMENT-2",
+    "segmented-offset-kept": "S-RING-3",
+    "segmented-range-in-part": "S-RANGE-1",
+    "segmented-rounded-before-the-test": "S-SEGMENT-1",
+}
+"""Seeded faults of the reference, each with the rule that a replay by it finds broken in an honest trace."""
+
+
+@pytest.mark.parametrize("fault", NAMED_BY_REPLAY)
+def test_a_replay_judges_by_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    plant.honest(tmp_path / "honest", 600, 3, preset="ring-copies")
+    assert not audit_folder(tmp_path / "honest", "replay").violations
+    monkeypatch.setattr("entrycache_spark.replay.pulsar_segmented.step", SUBJECTS[fault].model.step)
+    violations = audit_folder(tmp_path / "honest", "replay").violations
+    assert {violation.rule for violation in violations} == {NAMED_BY_REPLAY[fault]}

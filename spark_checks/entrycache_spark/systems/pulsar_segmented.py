@@ -55,7 +55,7 @@ def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ..
 
 AUDIT: Final = AuditedSystem(
     checker="entrycache_spark.checkers.pulsar_segmented.broker",
-    replayer="entrycache_spark.replay.pulsar_segmented.rings",
+    replayer="entrycache_spark.replay.pulsar_segmented",
     columns=COLUMNS,
     kinds=KINDS,
     setting_columns=SETTING_COLUMNS,

@@ -1,1 +1,0 @@
-"""Replay of the traces of rings; `rings` puts the rules together."""
