@@ -137,20 +137,21 @@ class Life:
     insert: Row | None = None
     turn: int | None = None
     has_left: bool = False
-    shown: dict[str, Any] = field(default_factory=dict)
+    last_values: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
 class Filling:
-    """The entries and bytes of a segment between two of its turns; `offset` by the reference, `shown` by the rows.
+    """The entries and bytes of a segment between two of its turns.
 
-    `live`: the entries by their lives. `dropped`: those that have left since the last turn ended.
+    `live`: the entries by their lives. `dropped`: those that have left since the last turn ended. `offset`: the bytes
+    by the reference. `shown_bytes`: the bytes by the rows.
     """
 
     live: dict[int, Place] = field(default_factory=dict)
     dropped: list[Place] = field(default_factory=list)
     offset: int = 0
-    shown: int = 0
+    shown_bytes: int = 0
     is_unknown: bool = False
 
 
@@ -256,7 +257,7 @@ class Replay:
     """The replay of the rows of one broker, and the records of what they show."""
 
     def __init__(self, facts: Facts, collector: ViolationCollector) -> None:
-        self.live = 0
+        self._live = 0
         self._facts, self._report = facts, collector.report
         self._named: set[tuple[str, bool]] = set()
         self._lives: dict[int, Life] = {}
@@ -276,8 +277,8 @@ class Replay:
         self._snapshot_life: int | None = None
         self._snapshot_rows = 0
 
-    def follow(self, at: int) -> None:
-        """Compare a row with the answer of the reference, and record what the row shows."""
+    def follow(self, at: int) -> int:
+        """Compare a row with the answer of the reference, and return the number of entries that are cached then."""
         facts, row, whole = self._facts, self._facts.rows[at], self._facts.whole[at]
         before = facts.rows[at - 1] if at else None
         self._named = set()
@@ -294,6 +295,7 @@ class Replay:
             self._check_segment(now)
             self._check_state(now)
         self._record(now)
+        return self._live
 
     def _name(
         self, rule: str | None, row: Row, expected: object, seqs: Iterable[int | None] = (), sure: bool | None = None
@@ -378,13 +380,13 @@ class Replay:
             filling.live[row["seq"]] = place_of(row)
             filling.offset += moved or 0
             filling.is_unknown |= moved is None
-            self.live += 1
+            self._live += 1
         elif op == "EVICT" and life.insert is not None and not life.has_left:
             grown = -(life.insert["size_bytes"] or 0)
             filling.dropped.append(filling.live.pop(life.insert["seq"]))
-            self.live -= 1
+            self._live -= 1
         if op in OFFERS:
-            filling.shown += 0 if row["manager_bytes"] is None else row["manager_bytes"] - self._manager_bytes
+            filling.shown_bytes += 0 if row["manager_bytes"] is None else row["manager_bytes"] - self._manager_bytes
         self._written_bytes += moved or 0
         self._sum_bytes += grown
         if op == "PASS_END" and (turn is None or filling.is_unknown):
@@ -404,7 +406,7 @@ class Replay:
 
     def _check_sums(self, now: Moment) -> None:
         """Check the sum of sizes, the sum of offsets, and the counters."""
-        row, op, before, shown = now.row, now.row["op"], now.before, self._manager_bytes
+        row, op, before, total = now.row, now.row["op"], now.before, self._manager_bytes
         if before is None:
             self._compare("S-STATE-1", row, "bytes_after", 0, sure=True)
             self._compare("S-STATE-1", row, "manager_bytes", 0, sure=True)
@@ -413,12 +415,12 @@ class Replay:
             self._compare("S-USAGE-1", row, "bytes_after", self._sum_bytes, by_row, seqs=seqs_of(before, row))
         if now.moved is not None:
             rule = rule_of_mode(now.ring) if op == "INSERT" else RULES_OF_OFFSETS.get(op)
-            by_rows = shown - now.filling.shown if op == "PASS_END" else None
-            self._compare(rule, row, "manager_bytes", shown + now.moved, self._written_bytes, by_rows)
+            by_rows = total - now.filling.shown_bytes if op == "PASS_END" else None
+            self._compare(rule, row, "manager_bytes", total + now.moved, self._written_bytes, by_rows)
         if op in ("METRICS", "END"):
             counters = read_counters(row)
-            if differ(counters.get("bytes"), self._sum_bytes) or differ(counters.get("entries"), self.live):
-                self._name("S-USAGE-1", row, f"{self.live} entries, {self._sum_bytes} bytes")
+            if differ(counters.get("bytes"), self._sum_bytes) or differ(counters.get("entries"), self._live):
+                self._name("S-USAGE-1", row, f"{self._live} entries, {self._sum_bytes} bytes")
 
     def _check_values(self, now: Moment) -> None:
         """Check the values of an entry, which are those of its INSERT."""
@@ -427,7 +429,7 @@ class Replay:
             return
         seqs = seqs_of(life.insert, row)
         for column, rule in RULES_OF_VALUES.get(op, {}).items():
-            self._compare(rule, row, column, life.insert[column], life.shown.get(column), seqs=seqs, sure=True)
+            self._compare(rule, row, column, life.insert[column], life.last_values.get(column), seqs=seqs, sure=True)
         turn = {"EVICT": "ticket", "SNAPSHOT": "tail_no"}.get(op)
         if turn is not None:
             self._compare("S-STATE-2", row, turn, life.turn, seqs=seqs, sure=True)
@@ -454,10 +456,10 @@ class Replay:
                 self._name("S-INSERT-2" if op == "INSERT" else "S-INSERT-1", row, wanted.op, seqs)
         elif op in ("HIT", "MISS"):
             wanted = answer(extract_lookup(row), places).rows[0]
-            begun = None if life is None or life.insert is None else life.insert["life" if cause == "GET" else "seq"]
+            own_life = None if life is None or life.insert is None else life.insert["life" if cause == "GET" else "seq"]
             rule = "S-GET-1" if cause == "GET" else "S-RANGE-2" if is_event(row, "HIT", "READ") else None
-            if wanted.op != op or (op == "HIT" and differ(row["life"], begun)):
-                self._name(rule, row, f"{wanted.op} of life {begun}", seqs)
+            if wanted.op != op or (op == "HIT" and differ(row["life"], own_life)):
+                self._name(rule, row, f"{wanted.op} of life {own_life}", seqs)
 
     def _check_range(self, now: Moment) -> None:
         """Step the reference over a range, and check that its answer ascends and is whole."""
@@ -548,8 +550,8 @@ class Replay:
                 self._name("S-STATE-2", row, f"a cached entry behind life {self._snapshot_life}", seqs, sure=True)
         elif row["op"] == "END":
             used = None if segments is None else max(1, min(self._turns + 1, segments))
-            if differ(read_counters(row).get("slots"), used) or self._snapshot_rows not in (0, self.live):
-                self._name("S-STATE-2", row, f"{self.live} entries in {used} segments")
+            if differ(read_counters(row).get("slots"), used) or self._snapshot_rows not in (0, self._live):
+                self._name("S-STATE-2", row, f"{self._live} entries in {used} segments")
 
     def _record(self, now: Moment) -> None:
         """Record the values that later rows are compared with."""
@@ -565,7 +567,7 @@ class Replay:
             self._cached.pop(place, None)
         if op in ("INSERT", "EVICT"):
             self._changed[place] = row["seq"]
-        life.shown |= {column: row[column] for column in VALUES if row[column] is not None}
+        life.last_values |= {column: row[column] for column in VALUES if row[column] is not None}
         if op in TURN:
             self._marker = row
         if op == "PASS_END" and now.turned is not None:
@@ -587,12 +589,8 @@ class Replay:
 
 def _follow(facts: Facts, collector: ViolationCollector, max_live_slots: int) -> bool:
     """Replay the rows in order; return whether there were never more entries than replay is meant for."""
-    replayed = Replay(facts, collector)
-    for at in range(len(facts.rows)):
-        replayed.follow(at)
-        if replayed.live > max_live_slots:
-            return False
-    return True
+    broker = Replay(facts, collector)
+    return all(broker.follow(at) <= max_live_slots for at in range(len(facts.rows)))
 
 
 replay: Final = partial(replay_each, ReplayPlan(COLUMNS, Settings(KINDS, Ring(), _after), applicable_rules, _follow))
