@@ -65,7 +65,6 @@ NAMED_BY_REPLAY = {
     "segmented-not-aligned": "S-SEGMENT-2",
     "segmented-offset-kept": "S-RING-3",
     "segmented-range-in-part": "S-RANGE-1",
-    "segmented-rounded-before-the-test": "S-SEGMENT-1",
 }
 """Seeded faults of the reference, each with a rule that a replay by it finds broken in an honest trace."""
 
