@@ -432,6 +432,8 @@ def mix_operations(source: random.Random) -> Iterator[ops.Op]:
     for _ in range(MIXED_STEPS):
         ns, view = source.choice(SPACES), source.choice("vw")
         steps = tuple(_mixed_step(source) for _ in range(source.randint(1, 3)))
+        if source.random() < 0.2:  # a step inside a call asks for what an open view leaves to the subject
+            steps = (*steps, source.choice((ops.Metrics(ns), view_ops.ViewNext(view))))
         choices: Sequence[ops.Op] = (
             _mixed_step(source),
             _mixed_step(source),

@@ -453,7 +453,7 @@ def generate_runs_from_large_states(large: int) -> Iterator[Run]:
         evict_by_expected_reads=False,
         min_backlog_cursors=1,
         min_backlog_entries=large - 10,
-        max_backlog_between=large,
+        max_backlog_between=3 * large,
     )
     crowd = replace(flags, min_backlog_cursors=min(600, large // 3), min_backlog_entries=0)
     for begin in OF_HEAP:
