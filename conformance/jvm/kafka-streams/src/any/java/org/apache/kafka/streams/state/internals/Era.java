@@ -14,6 +14,7 @@ import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.KeyValueStore;
 
@@ -79,7 +80,7 @@ final class Era {
         }
     }
 
-    static void flush(CachingKeyValueStore store) {
+    static void flush(StateStore store) {
         try {
             FLUSHES.invokeExact(store);
         } catch (Throwable e) {
@@ -160,12 +161,11 @@ final class Era {
 
     private static MethodHandle flushes() {
         try {
-            MethodHandle flushes = LOOKUP.unreflect(FLUSH_METHOD);
-            return FLUSH_METHOD.getParameterCount() == 0
-                    ? flushes
-                    : MethodHandles.insertArguments(flushes, 1, Map.of());
-        } catch (IllegalAccessException e) {
-            throw new MissingPart(FLUSH_METHOD + " is not accessible");
+            Method ofAll = StateStore.class.getMethod(FLUSH_METHOD.getName(), FLUSH_METHOD.getParameterTypes());
+            MethodHandle flushes = LOOKUP.unreflect(ofAll);
+            return ofAll.getParameterCount() == 0 ? flushes : MethodHandles.insertArguments(flushes, 1, Map.of());
+        } catch (NoSuchMethodException | IllegalAccessException e) {
+            throw new MissingPart("StateStore has no accessible " + FLUSH_METHOD.getName());
         }
     }
 

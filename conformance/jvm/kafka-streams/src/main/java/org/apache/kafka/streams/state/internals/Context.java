@@ -34,6 +34,8 @@ final class Context implements InvocationHandler {
         switch (method.getName()) {
             case "taskId":
                 return TASK;
+            case "applicationId":
+                return StoreKind.SCOPE;
             case "cache":
                 return run.cache;
             case "metrics":
@@ -57,6 +59,8 @@ final class Context implements InvocationHandler {
                 return record.headers();
             case "offset":
                 return record.offset();
+            case "currentSystemTimeMs":
+                return StandingTime.INSTANCE.milliseconds();
             case "timestamp":
                 return record.timestamp();
             case "partition":

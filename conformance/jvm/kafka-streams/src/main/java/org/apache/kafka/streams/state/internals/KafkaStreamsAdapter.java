@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.streams.internals.metrics.ClientMetrics;
 
 /**
- * The system {@code kafka-streams}: the thread cache of Kafka Streams, and the caching key-value store above it.
+ * The system {@code kafka-streams}: the thread cache of Kafka Streams, and the caching stores above it.
  *
  * <p>It lives in the package of the released cache, whose classes are not all public.
  */
@@ -64,7 +64,13 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
     }
 
     static List<Operation<KafkaRun>> all() {
-        return Stream.of(CacheOps.operations(), LookOps.operations(), StoreOps.operations(), ViewOps.operations(), ShareOps.operations())
+        return Stream.of(
+                        CacheOps.operations(),
+                        LookOps.operations(),
+                        StoreOps.operations(),
+                        ViewOps.operations(),
+                        WindowOps.operations(),
+                        ShareOps.operations())
                 .flatMap(List::stream)
                 .toList();
     }

@@ -111,15 +111,16 @@ final class LookOps {
         outcome.addProperty("misses", named == null ? 0 : named.misses());
         outcome.addProperty("overwrites", named == null ? 0 : named.overwrites());
         outcome.addProperty("flushes", named == null ? 0 : named.flushes());
-        outcome.add("dirty", named == null ? new JsonArray() : dirty(named));
-        outcome.add("lru", named == null ? new JsonArray() : leastRecentLast(named));
+        outcome.add("dirty", named == null ? new JsonArray() : dirty(named, run, step));
+        outcome.add("lru", named == null ? new JsonArray() : leastRecentLast(named, run, step));
         return outcome;
     }
 
     @SuppressWarnings("unchecked")
-    private static JsonArray dirty(NamedCache named) {
+    private static JsonArray dirty(NamedCache named, KafkaRun run, Args step) {
         JsonArray keys = new JsonArray();
-        ((Set<Bytes>) Reflection.get(DIRTY_KEYS, named)).forEach(key -> keys.add(json(key)));
+        StoreKind kind = kind(run, step);
+        ((Set<Bytes>) Reflection.get(DIRTY_KEYS, named)).forEach(key -> keys.add(kind.name(key)));
         return keys;
     }
 
@@ -127,14 +128,21 @@ final class LookOps {
      * Returns the keys in the order of the linked list, and stops after one more key than the cache has, because a
      * longer list is a cycle.
      */
-    private static JsonArray leastRecentLast(NamedCache named) {
+    private static JsonArray leastRecentLast(NamedCache named, KafkaRun run, Args step) {
         JsonArray keys = new JsonArray();
+        StoreKind kind = kind(run, step);
         NamedCache.LRUNode node = named.head();
         for (long left = nodes(named).size() + 1L; node != null && left > 0; left--) {
-            keys.add(json(node.key()));
+            keys.add(kind.name(node.key()));
             node = node.next();
         }
         return keys;
+    }
+
+    /** Returns the kind of the store whose namespace the step names. */
+    private static StoreKind kind(KafkaRun run, Args step) {
+        CachedStore store = run.stores.get(step.text("ns"));
+        return store == null ? StoreKind.KEY_VALUE : store.kind;
     }
 
     private static long bytes(NamedCache named) {

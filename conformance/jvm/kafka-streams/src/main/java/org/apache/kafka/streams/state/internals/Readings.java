@@ -7,14 +7,16 @@ import org.apache.kafka.streams.internals.metrics.ClientMetrics;
 
 /** The named variants in which the releases differ from the protocol, each with the findings that it stands for. */
 final class Readings {
-    private static final Map<String, String> VARIANTS = Map.of(
-            "undelivered_eviction", "lost",
-            "failed_flush", "clean",
-            "total", "running",
-            "flushed_tombstone", "any-write",
-            "delivery", "one-by-one",
-            "delete_read", "cached",
-            "range_query", "below");
+    private static final Map<String, String> VARIANTS = Map.ofEntries(
+            Map.entry("undelivered_eviction", "lost"),
+            Map.entry("failed_flush", "clean"),
+            Map.entry("total", "running"),
+            Map.entry("flushed_tombstone", "any-write"),
+            Map.entry("delivery", "one-by-one"),
+            Map.entry("delete_read", "cached"),
+            Map.entry("range_query", "below"),
+            Map.entry("expired_windows", "cached"),
+            Map.entry("close_check", "keyvalue"));
 
     private static final Map<String, String> FINDINGS = Map.ofEntries(
             Map.entry("variants.delete_read", "kafka-delete-overwrites-nested-write"),
@@ -28,8 +30,17 @@ final class Readings {
             Map.entry("limits.concurrent_clear", "kafka-close-drifts-total"),
             Map.entry("limits.exact_counts_under_threads", "kafka-thread-counters-lose-counts"),
             Map.entry("variants.range_query", "kafka-range-query-skips-cache"),
+            Map.entry("variants.expired_windows", "kafka-expired-windows-readable"),
             Map.entry("limits.empty_prefix", "kafka-prefix-scan-throws"),
-            Map.entry("limits.open_views_overflow", "kafka-iteration-misses-evicted"));
+            Map.entry("limits.open_views_overflow", "kafka-iteration-misses-evicted"),
+            Map.entry("limits.backward_sessions", "kafka-backward-sessions-missed"),
+            Map.entry("limits.open_bounds", "kafka-null-bounds-repeat-windows"),
+            Map.entry("limits.reversed_times", "kafka-session-before-gap-throws"),
+            Map.entry("limits.far_fetch", "kafka-fetch-walks-empty-segments"),
+            Map.entry("limits.views_in_put_forward", "kafka-put-window-not-in-range"),
+            Map.entry("limits.equal_ends", "kafka-sessions-of-one-end-repeat"),
+            Map.entry("limits.expiry_under_view", "kafka-expired-windows-readable"),
+            Map.entry("limits.zero_bytes", "kafka-in-memory-windows-out-of-order"));
 
     /** The finding of the releases before 4.0. */
     private static final String DELETED_UNDER_VIEW = "kafka-iteration-meets-deleted";
@@ -38,6 +49,14 @@ final class Readings {
     private static final List<String> LIMITS = List.of(
             "empty_prefix",
             "open_views_overflow",
+            "backward_sessions",
+            "open_bounds",
+            "reversed_times",
+            "far_fetch",
+            "views_in_put_forward",
+            "equal_ends",
+            "expiry_under_view",
+            "zero_bytes",
             "concurrent_resize",
             "crossed_listeners",
             "concurrent_clear",

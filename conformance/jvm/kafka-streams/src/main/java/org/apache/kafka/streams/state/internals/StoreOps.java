@@ -2,7 +2,6 @@ package org.apache.kafka.streams.state.internals;
 
 import static org.apache.kafka.streams.state.internals.Values.json;
 import static org.apache.kafka.streams.state.internals.Values.key;
-import static org.apache.kafka.streams.state.internals.Values.pair;
 import static org.apache.kafka.streams.state.internals.Values.value;
 
 import com.google.gson.JsonArray;
@@ -12,7 +11,6 @@ import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
 import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.state.KeyValueIterator;
 
@@ -37,7 +35,7 @@ final class StoreOps {
         String name = step.text("store");
         CachedStore store = run.stores.get(name);
         if (store == null) {
-            store = new CachedStore(name, run, false);
+            store = new CachedStore(name, run, new Args(new JsonObject()));
             run.stores.put(name, store);
         }
         return store;
@@ -46,31 +44,31 @@ final class StoreOps {
     /** Returns the store of the step if it is open, for the released methods that do not ask. */
     static CachedStore opened(KafkaRun run, Args step) {
         CachedStore store = store(run, step);
-        if (!store.caching.isOpen()) {
+        if (!store.isOpen()) {
             throw new InvalidStateStoreException("the store '" + step.text("store") + "' is closed");
         }
         return store;
     }
 
     private static JsonObject put(KafkaRun run, Args step) {
-        store(run, step).caching.put(key(step, "key"), value(step));
+        store(run, step).keyValues().put(key(step, "key"), value(step));
         return new JsonObject();
     }
 
     private static JsonObject get(KafkaRun run, Args step) {
-        return with("value", json(store(run, step).caching.get(key(step, "key"))));
+        return with("value", json(store(run, step).keyValues().get(key(step, "key"))));
     }
 
     private static JsonObject delete(KafkaRun run, Args step) {
-        return with("value", json(store(run, step).caching.delete(key(step, "key"))));
+        return with("value", json(store(run, step).keyValues().delete(key(step, "key"))));
     }
 
     private static JsonObject range(KafkaRun run, Args step) {
-        return entries(opened(run, step).caching.range(key(step, "from"), key(step, "to")));
+        return entries(opened(run, step).keyValues().range(key(step, "from"), key(step, "to")));
     }
 
     private static JsonObject all(KafkaRun run, Args step) {
-        return entries(store(run, step).caching.all());
+        return entries(store(run, step).keyValues().all());
     }
 
     private static JsonObject flush(KafkaRun run, Args step) {
@@ -79,7 +77,10 @@ final class StoreOps {
     }
 
     private static JsonObject inner(KafkaRun run, Args step) {
-        return entries(opened(run, step).inner.all());
+        CachedStore store = opened(run, step);
+        return store.inner instanceof InMemoryKeyValueStore inner
+                ? entries(inner.all())
+                : entries(store.kind, WindowOps.inner(store));
     }
 
     private static JsonObject onForward(KafkaRun run, Args step) {
@@ -88,11 +89,14 @@ final class StoreOps {
     }
 
     static JsonObject entries(KeyValueIterator<Bytes, byte[]> found) {
+        return entries(StoreKind.KEY_VALUE, found);
+    }
+
+    static JsonObject entries(StoreKind kind, KeyValueIterator<?, byte[]> found) {
         JsonArray entries = new JsonArray();
         try (found) {
             while (found.hasNext()) {
-                KeyValue<Bytes, byte[]> next = found.next();
-                entries.add(pair(json(next.key), json(next.value)));
+                entries.add(kind.entry(found.next()));
             }
         }
         return with("entries", entries);

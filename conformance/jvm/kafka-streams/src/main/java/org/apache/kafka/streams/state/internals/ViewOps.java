@@ -6,7 +6,6 @@ import static org.apache.kafka.streams.state.internals.StoreOps.store;
 import static org.apache.kafka.streams.state.internals.StoreOps.with;
 import static org.apache.kafka.streams.state.internals.Values.json;
 import static org.apache.kafka.streams.state.internals.Values.key;
-import static org.apache.kafka.streams.state.internals.Values.pair;
 import static org.apache.kafka.streams.state.internals.Values.value;
 
 import com.google.gson.JsonArray;
@@ -53,10 +52,10 @@ final class ViewOps {
     private static JsonObject open(KafkaRun run, Args step) {
         String name = step.text("store");
         CachedStore known = run.stores.get(name);
-        if (known != null && known.caching.isOpen()) {
+        if (known != null && known.isOpen()) {
             throw new IllegalStateException("the store '" + name + "' is open");
         }
-        run.stores.put(name, new CachedStore(name, run, step.flag("old_values", false)));
+        run.stores.put(name, new CachedStore(name, run, step));
         return new JsonObject();
     }
 
@@ -66,47 +65,58 @@ final class ViewOps {
     }
 
     private static JsonObject view(KafkaRun run, Args step) {
-        return entries(iterator(run, step));
+        requireRange(step);
+        return entries(iterator(opened(run, step).keyValues(), step));
     }
 
-    private static KeyValueIterator<Bytes, byte[]> iterator(KafkaRun run, Args step) {
+    /** Checks that the arguments of a view of keys fit together. */
+    private static void requireRange(Args step) {
+        boolean bounded = step.has("from") || step.has("to");
+        if (step.has("prefix") && (bounded || step.flag("backward", false))) {
+            throw new IllegalStateException("a prefix stands alone");
+        }
+        if (WindowOps.names(step, "key", "time_from", "time_to", "earliest_end", "latest_start")) {
+            throw new IllegalStateException("a view of keys has no times and not one key");
+        }
+    }
+
+    private static KeyValueIterator<Bytes, byte[]> iterator(CachingKeyValueStore caching, Args step) {
+        if (step.has("prefix")) {
+            return caching.prefixScan(step.text("prefix"), new StringSerializer());
+        }
         Bytes from = key(step, "from");
         Bytes to = key(step, "to");
         boolean all = from == null && to == null;
-        boolean backward = step.flag("backward", false);
-        if (step.has("prefix")) {
-            if (backward || !all) {
-                throw new IllegalStateException("a prefix stands alone");
-            }
-            return opened(run, step).caching.prefixScan(step.text("prefix"), new StringSerializer());
-        }
-        CachingKeyValueStore caching = opened(run, step).caching;
-        if (backward) {
+        if (step.flag("backward", false)) {
             return all ? caching.reverseAll() : caching.reverseRange(from, to);
         }
         return all ? caching.all() : caching.range(from, to);
     }
 
     /** A released iterator that is read step by step, with its store. */
-    record OpenView(CachedStore store, KeyValueIterator<Bytes, byte[]> iterator) {}
+    record OpenView(CachedStore store, KeyValueIterator<?, byte[]> iterator) {}
 
     private static JsonObject viewOpen(KafkaRun run, Args step) {
         String name = step.text("view");
         OpenView known = run.views.get(name);
-        if (known != null && known.store.caching.isOpen()) {
+        if (known != null && known.store.isOpen()) {
             throw new IllegalStateException("the view '" + name + "' is open");
         }
-        run.views.put(name, new OpenView(opened(run, step), iterator(run, step)));
+        CachedStore there = run.stores.get(step.text("store"));
+        boolean ofKeys = there == null || there.kind == StoreKind.KEY_VALUE;
+        if (ofKeys) {
+            requireRange(step);
+        }
+        CachedStore store = opened(run, step);
+        run.views.put(
+                name,
+                new OpenView(store, ofKeys ? iterator(store.keyValues(), step) : WindowOps.iterator(store, step)));
         return new JsonObject();
     }
 
     private static JsonObject viewNext(KafkaRun run, Args step) {
-        KeyValueIterator<Bytes, byte[]> iterator = openView(run, step).iterator;
-        if (!iterator.hasNext()) {
-            return with("entry", JsonNull.INSTANCE);
-        }
-        KeyValue<Bytes, byte[]> next = iterator.next();
-        return with("entry", pair(json(next.key), json(next.value)));
+        OpenView view = openView(run, step);
+        return with("entry", view.iterator.hasNext() ? view.store.kind.entry(view.iterator.next()) : JsonNull.INSTANCE);
     }
 
     private static JsonObject viewClose(KafkaRun run, Args step) {
@@ -118,14 +128,14 @@ final class ViewOps {
     /** Returns the open view of the step; the view of a closed store is closed. */
     private static OpenView openView(KafkaRun run, Args step) {
         OpenView view = run.views.get(step.text("view"));
-        if (view == null || !view.store.caching.isOpen()) {
+        if (view == null || !view.store.isOpen()) {
             throw new IllegalStateException("the view '" + step.text("view") + "' is not open");
         }
         return view;
     }
 
     private static JsonObject putIfAbsent(KafkaRun run, Args step) {
-        return with("value", json(store(run, step).caching.putIfAbsent(key(step, "key"), value(step))));
+        return with("value", json(store(run, step).keyValues().putIfAbsent(key(step, "key"), value(step))));
     }
 
     private static JsonObject putAll(KafkaRun run, Args step) {
@@ -135,12 +145,12 @@ final class ViewOps {
             byte[] value = entry.get(1) instanceof JsonNull ? null : bytes(entry.get(1));
             written.add(KeyValue.pair(Bytes.wrap(bytes(entry.get(0))), value));
         }
-        store(run, step).caching.putAll(written);
+        store(run, step).keyValues().putAll(written);
         return new JsonObject();
     }
 
     private static JsonObject count(KafkaRun run, Args step) {
-        return with("entries", new JsonPrimitive(store(run, step).caching.approximateNumEntries()));
+        return with("entries", new JsonPrimitive(store(run, step).keyValues().approximateNumEntries()));
     }
 
     private static JsonObject query(KafkaRun run, Args step) {
@@ -163,13 +173,13 @@ final class ViewOps {
 
     private static <R> R ask(KafkaRun run, Args step, Query<R> query) {
         return opened(run, step)
-                .caching
+                .keyValues()
                 .query(query, PositionBound.unbounded(), new QueryConfig(false))
                 .getResult();
     }
 
     private static JsonObject clear(KafkaRun run, Args step) {
-        store(run, step).caching.clearCache();
+        opened(run, step).cached().clearCache();
         return new JsonObject();
     }
 
