@@ -16,7 +16,10 @@ from entrycache_fast.kafka import (
     DirtyKeyError,
     NoListenerError,
     Row,
+    SessionStore,
     ThreadCache,
+    Window,
+    WindowStore,
     Write,
     share_bytes,
 )
@@ -140,3 +143,106 @@ def test_a_store_without_a_forward_function() -> None:
 def test_shares_of_threads() -> None:
     assert share_bytes(100, 2, True) == 33
     assert share_bytes(100, 0, True) == 100
+
+
+def window(key: bytes, start: int) -> Window:
+    return Window(key, start, start)
+
+
+@pytest.mark.rule("K-WINDOW-5")
+def test_k_window_5__an_expired_window_is_read_by_nothing_and_handed_to_nobody() -> None:
+    forwarded: list[Window] = []
+    store = WindowStore(ThreadCache(1_000), "w", {}, 100, forward=lambda of, value: forwarded.append(of))
+    store.put(b"k", 5, b"1")
+    store.put(b"k", 105, b"2")
+    assert (store.get(b"k", 5), store.fetch(b"k")) == (None, [(window(b"k", 105), b"2")])
+    store.put(b"k", 4, b"3")
+    store.flush()
+    assert forwarded == [window(b"k", 105)]
+    assert store.list_underlying() == [(window(b"k", 105), b"2")]
+
+
+@pytest.mark.rule("K-WINDOW-6")
+def test_k_window_6__what_expires_leaves_the_underlying_store_and_the_old_values() -> None:
+    below: dict[bytes, bytes] = {}
+    old: list[bytes | None] = []
+    store = SessionStore(ThreadCache(1_000), "s", below, 10, forward_with_old=lambda of, value, was: old.append(was))
+    store.put(b"k", 1, 2, b"1")
+    store.flush()
+    store.put(b"k", 5, 12, b"2")
+    store.flush()
+    assert old == [None, None]
+    assert [store.unpack(key) for key in below] == [Window(b"k", 5, 12)]
+
+
+@pytest.mark.rule("K-WINDOW-1")
+def test_k_window_1__segments_come_one_by_one_and_in_each_the_keys() -> None:
+    by_time, segments = (WindowStore(ThreadCache(9_999), "w", {}, 9_999, interval) for interval in (1, 60))
+    for store in (by_time, segments):
+        for key, start in ((b"b", 5), (b"a", 59), (b"a", 60), (b"c", 7)):
+            store.put(key, start, b"1")
+    names = [[(of.key, of.start) for of, _ in store.fetch()] for store in (by_time, segments)]
+    assert names[0] == [(b"b", 5), (b"c", 7), (b"a", 59), (b"a", 60)]
+    assert names[1] == [(b"a", 59), (b"b", 5), (b"c", 7), (b"a", 60)]
+    assert [of.start for of, _ in segments.fetch(b"a", backward=True)] == [60, 59]
+
+
+@pytest.mark.rule("K-WINDOW-13")
+def test_k_window_13__a_fetch_of_one_key_meets_its_windows_alone() -> None:
+    store = WindowStore(ThreadCache(10**9), "w", {}, 2**50, 60)
+    for start in range(500):
+        store.put(b"other", start, b"1")
+    store.put(b"k", 2**40, b"1")
+    peeked: list[Window] = []
+    peek = store.peek_window
+    store.peek_window = lambda of: (peeked.append(of), peek(of))[1]  # type: ignore[method-assign]
+    assert len(store.fetch(b"k")) == len(peeked) == 1
+
+
+def test_a_view_of_windows_is_read_while_others_write() -> None:
+    store = WindowStore(ThreadCache(1_000), "w", {}, 100)
+    for start in (1, 2, 3):
+        store.put(b"k", start, b"1")
+    view = store.open_view(b"k")
+    assert view.next() == (window(b"k", 1), b"1")
+    store.put(b"k", 2, None)
+    store.put(b"k", 3, b"9")
+    assert (view.next(), view.next()) == ((window(b"k", 3), b"9"), None)
+
+
+@pytest.mark.rule("K-WINDOW-6")
+def test_k_window_6__what_a_tombstone_hides_leaves_the_underlying_store_too() -> None:
+    store = WindowStore(ThreadCache(1_000), "w", {}, 1)
+    store.put(b"k", 0, b"1")
+    store.flush()
+    store.put(b"k", 0, None)
+    assert store.fetch() == []
+    store.put(b"k", 1, b"1")
+    assert store.list_underlying() == []
+
+
+def test_windows_without_a_value_leave_the_index_when_they_are_met() -> None:
+    store = WindowStore(ThreadCache(1_000), "w", {}, 100)
+    store.put(b"k", 1, b"1")
+    store.clear()
+    assert store.fetch() == []
+    assert (store._by_key, list(store._by_time)) == ({}, [])
+
+
+@pytest.mark.parametrize(("retention", "interval"), [(0, 1), (1, 0)])
+def test_a_store_of_windows_needs_a_retention_and_an_interval(retention: int, interval: int) -> None:
+    with pytest.raises(ValueError, match="1 ms or more"):
+        WindowStore(ThreadCache(10), "w", {}, retention, interval)
+
+
+def test_a_session_does_not_end_before_it_starts() -> None:
+    with pytest.raises(ValueError, match="before its start"):
+        SessionStore(ThreadCache(10), "s", {}, 10).put(b"k", 2, 1, b"1")
+
+
+def test_a_store_of_windows_begins_with_what_lies_below() -> None:
+    first = WindowStore(ThreadCache(1_000), "w", {}, 100)
+    below = {first.pack(window(b"k", start)): b"1" for start in (1, 50, 120)}
+    store = WindowStore(ThreadCache(1_000), "w", below, 100)
+    assert [of.start for of, _ in store.fetch()] == [50, 120]
+    assert (store.stream_time, len(below)) == (120, 2)

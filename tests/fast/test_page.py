@@ -11,7 +11,7 @@ import pytest
 
 import entrycache_fast
 from entrycache_fast import BrokerCache, kafka
-from entrycache_fast.kafka import CachingStore, ThreadCache
+from entrycache_fast.kafka import CachingStore, SessionStore, ThreadCache, WindowStore
 from entrycache_reference.rules import Rule
 from tests.support import ROOT
 from tests.support.pages import blocks
@@ -20,7 +20,7 @@ PAGE = ROOT / "docs" / "reference/fast-caches.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", TEXT, flags=re.S | re.M))
 """All inline code of the page, outside of the examples."""
-CACHES = [BrokerCache, ThreadCache, CachingStore]
+CACHES = [BrokerCache, ThreadCache, CachingStore, WindowStore]
 
 
 def test_every_example_is_true() -> None:
@@ -57,7 +57,7 @@ def test_the_page_has_every_argument_of_a_constructor_with_its_default(cache: ty
         assert defaults[cache.__name__, name].split(":")[0].strip('"') == str(default)
 
 
-@pytest.mark.parametrize("cache", CACHES)
+@pytest.mark.parametrize("cache", [*CACHES, SessionStore])
 def test_the_page_has_every_call_with_its_arguments(cache: type) -> None:
     calls = [name for name in dir(cache) if not name.startswith("_")]
     assert len(calls) >= 5

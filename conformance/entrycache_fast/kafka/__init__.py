@@ -16,8 +16,11 @@ of their namespace when the namespace is flushed, or when its eldest entry has t
     >>> below
     {b'apples': b'2'}
 
-It follows the rules of `spec/kafka-streams` and needs sortedcontainers, for the order of keys. `ThreadCache` may also
-be used without stores: `listen` says who gets what is dirty. `docs/reference/fast-caches.md` has every argument.
+`WindowStore` and `SessionStore` are such stores of windows and of sessions, which expire. `ThreadCache` may also be
+used without stores: `listen` says who gets what is dirty.
+
+They follow the rules of `spec/kafka-streams` and need sortedcontainers, for the order of keys and times.
+`docs/reference/fast-caches.md` has every argument.
 """
 
 from entrycache_fast.kafka.cache import ThreadCache, Write, share_bytes
@@ -35,7 +38,16 @@ from entrycache_fast.kafka.state import (
     ThreadCounters,
     Usage,
 )
-from entrycache_fast.kafka.store import CachingStore, Forward, OpenView
+from entrycache_fast.kafka.store import (
+    CachingStore,
+    Forward,
+    ForwardWindow,
+    OpenView,
+    OpenWindows,
+    SessionStore,
+    Window,
+    WindowStore,
+)
 
 __all__ = [
     "CachingStore",
@@ -45,15 +57,20 @@ __all__ = [
     "DirtyKeyError",
     "Entry",
     "Forward",
+    "ForwardWindow",
     "Header",
     "Listener",
     "NamespaceCounters",
     "NoListenerError",
     "OpenView",
+    "OpenWindows",
     "Row",
+    "SessionStore",
     "ThreadCache",
     "ThreadCounters",
     "Usage",
+    "Window",
+    "WindowStore",
     "Write",
     "share_bytes",
 ]

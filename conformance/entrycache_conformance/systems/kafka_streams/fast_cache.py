@@ -5,11 +5,12 @@ calls of listeners and the forwarded entries of a step, and performs the steps i
 of the step allows.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+from entrycache_conformance.systems.kafka_streams import wire
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
 from entrycache_fast.kafka import (
     CachingStore,
@@ -19,8 +20,12 @@ from entrycache_fast.kafka import (
     DirtyKeyError,
     NoListenerError,
     OpenView,
+    OpenWindows,
     Row,
+    SessionStore,
     ThreadCache,
+    Window,
+    WindowStore,
     Write,
 )
 from entrycache_faults.fast.kafka_streams import FAULTS as CACHE_FAULTS
@@ -30,10 +35,15 @@ from entrycache_protocol.system import LocalSubject
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Failed, Forward, Outcome
+from entrycache_reference.kafka_streams.view_ops import RETENTION_MS, SEGMENT_INTERVAL_MS, StoreKind, Underlying
 from entrycache_reference.vocabulary import ABSENT, Absent
 
 DONE: Final = outcomes.Done()
 REFUSED: Final = Failed(ErrorKind.ILLEGAL_STATE)
+
+
+class WrongStoreError(Exception):
+    """An operation on a store of another kind, or with arguments that name no session or no view."""
 
 
 class ListenerFailedError(Exception):
@@ -43,6 +53,7 @@ class ListenerFailedError(Exception):
 ERRORS: Final[dict[type[Exception], Failed]] = {
     DirtyKeyError: REFUSED,
     ClosedStoreError: REFUSED,
+    WrongStoreError: REFUSED,
     NoListenerError: Failed(ErrorKind.ILLEGAL_ARGUMENT),
     ListenerFailedError: Failed(ErrorKind.LISTENER_FAILED),
 }
@@ -82,6 +93,77 @@ def to_write(write: ops.Put | ops.PutIfAbsent | ops.Write) -> Write:
     return Write(to_bytes(write.key), to_bytes_or_none(write.value), write.dirty, write.topic, headers, context)
 
 
+AnyStore = CachingStore | WindowStore | SessionStore
+
+Kind = TypeVar("Kind", bound=AnyStore)
+
+TIMES: Final = ("time_from", "time_to", "earliest_end", "latest_start")
+
+
+def of_kind(store: AnyStore | None, kind: type[Kind]) -> Kind:
+    """Return a store of this kind.
+
+    Raises:
+        WrongStoreError: it is of another one.
+    """
+    if not isinstance(store, kind):
+        raise WrongStoreError
+    return store
+
+
+def is_given(op: view_ops.ViewOpen | view_ops.WindowView | view_ops.SessionView, *names: str) -> bool:
+    """Return whether one of these arguments is given."""
+    return any(getattr(op, name, ABSENT) is not ABSENT for name in names)
+
+
+def bound_of(bound: str | None | Absent) -> bytes | None:
+    """Return a bound of keys as the cache takes it; None: unbounded."""
+    return None if bound is ABSENT else to_bytes_or_none(bound)
+
+
+def range_of(op: Any, times: Sequence[str]) -> dict[str, Any]:
+    """Return the arguments of a view of windows or of sessions, which has these times.
+
+    Raises:
+        WrongStoreError: it has a key and bounds, or an argument of another kind of view.
+    """
+    has_both = op.key is not ABSENT and is_given(op, "from_", "to")
+    is_wrong = is_given(op, *(name for name in TIMES if name not in times))
+    if has_both or is_wrong or getattr(op, "prefix", None) is not None:
+        raise WrongStoreError
+    keys = {"key": bound_of(op.key), "first": bound_of(op.from_), "last": bound_of(op.to)}
+    return {**keys, **{name: getattr(op, name) for name in times if is_given(op, name)}, "backward": op.backward}
+
+
+def session_range(op: view_ops.ViewOpen | view_ops.SessionView) -> dict[str, Any]:
+    """Return the arguments of a view of sessions.
+
+    Raises:
+        WrongStoreError: it has no key and no bounds.
+    """
+    if not is_given(op, "key", "from_", "to"):
+        raise WrongStoreError
+    return range_of(op, TIMES[2:])
+
+
+def session_of(op: Any) -> tuple[bytes, int, int]:
+    """Return the session of an operation.
+
+    Raises:
+        WrongStoreError: it ends before it starts.
+    """
+    if op.start > op.end:
+        raise WrongStoreError
+    return to_bytes(op.key), op.start, op.end
+
+
+def entry_of(store: object, window: Window, value: bytes, has_key: bool) -> Any:
+    """Return a window or a session with its value as an answer has it; a view of one key leaves the key out."""
+    if isinstance(store, SessionStore):
+        return (to_text(window.key), window.start, window.end, to_text(value))
+    return (window.start, to_text(value)) if has_key else (to_text(window.key), window.start, to_text(value))
+
+
 class Adapter:
     """The operations as calls of the cache. `called` counts the calls of the current step."""
 
@@ -89,15 +171,15 @@ class Adapter:
         self.cache = cache
         self.store_type = store_type
         self.reentry_budget = reentry_budget
-        self.stores: dict[str, CachingStore] = {}
-        self.views: dict[str, OpenView] = {}
+        self.stores: dict[str, AnyStore] = {}
+        self.views: dict[str, OpenView | OpenWindows] = {}
         self.downstream: dict[tuple[str, bytes], Sequence[ops.Op]] = {}
         self.failing: dict[tuple[str, bytes], int] = {}
         self.called = 0
         self.calls: list[Call] = []
         self.forwards: list[Forward] = []
-        self.commands = {**self._commands(), **self._view_commands()}
-        self.questions = {**self._questions(), **self._view_questions()}
+        self.commands = {**self._commands(), **self._view_commands(), **self._window_commands()}
+        self.questions = {**self._questions(), **self._view_questions(), **self._window_questions()}
 
     def step(self, op: ops.Op) -> Outcome:
         """Return the outcome of one operation, with the calls that were made during it."""
@@ -113,7 +195,7 @@ class Adapter:
             if question is not None:
                 return question(op)
             self.commands[type(op)](op)
-        except (DirtyKeyError, NoListenerError, ListenerFailedError, ClosedStoreError) as error:
+        except tuple(ERRORS) as error:
             return ERRORS[type(error)]
         return DONE
 
@@ -143,35 +225,79 @@ class Adapter:
 
         self.cache.listen(op.ns, listener)
 
-    def store(self, name: str, old_values: bool = False) -> CachingStore:
-        """Return the store of that name, made at its first use."""
+    def store(self, name: str) -> CachingStore:
+        """Return the store of keys of that name, made at its first use.
+
+        Raises:
+            WrongStoreError: it is of another kind.
+        """
+        return of_kind(self.any_store(name), CachingStore)
+
+    def any_store(self, name: str) -> AnyStore:
+        """Return the store of that name; at its first use one of keys is made."""
         if name not in self.stores:
-
-            def forward(key: bytes, value: bytes | None, old: str | None | Absent = ABSENT) -> None:
-                at = len(self.forwards)
-                self.forwards.append(Forward(name, to_text(key), to_text_or_none(value), (), old))
-                if self.failing.get((name, key), 0):
-                    self.failing[name, key] -= 1
-                    self.called += 1
-                    raise ListenerFailedError
-                inner = self.performed(self.downstream.get((name, key), ()))
-                self.forwards[at] = replace(self.forwards[at], inner=inner)
-
-            def forward_with_old(key: bytes, value: bytes | None, old: bytes | None) -> None:
-                forward(key, value, to_text_or_none(old))
-
-            listeners = (None, forward_with_old) if old_values else (forward, None)
-            self.stores[name] = self.store_type(self.cache, name, {}, *listeners)
+            self.stores[name] = self.make_store(view_ops.StoreOpen(name))
         return self.stores[name]
 
-    def open_store(self, name: str) -> CachingStore:
+    def make_store(self, op: view_ops.StoreOpen) -> AnyStore:
+        """Return a new store with nothing below it."""
+        name = op.store
+        if op.kind is ABSENT or op.kind is StoreKind.KEY_VALUE:
+
+            def forward_key(key: bytes, value: bytes | None, *old: bytes | None) -> None:
+                self.forward(name, Window(key, 0, 0), value, old, {})
+
+            plain, with_old = self.listeners(op, forward_key)
+            return self.store_type(self.cache, name, {}, plain, with_old)
+        is_window = op.kind is StoreKind.WINDOW
+
+        def forward_window(window: Window, value: bytes | None, *old: bytes | None) -> None:
+            times = {"start": window.start} if is_window else {"start": window.start, "end": window.end}
+            self.forward(name, window, value, old, times)
+
+        plain, with_old = self.listeners(op, forward_window)
+        retention = RETENTION_MS if op.retention is ABSENT else op.retention
+        interval = SEGMENT_INTERVAL_MS if op.segment_interval is ABSENT else op.segment_interval
+        timed = WindowStore if is_window else SessionStore
+        return timed(
+            self.cache, name, {}, retention, interval if op.below is Underlying.SEGMENTS else 1, plain, with_old
+        )
+
+    @staticmethod
+    def listeners(op: view_ops.StoreOpen, listener: Callable[..., None]) -> tuple[Any, Any]:
+        """Return the listener of a store as one without or with old values; a store may have none."""
+        if op.listens is False:
+            return None, None
+        return (None, listener) if op.old_values else (listener, None)
+
+    def forward(
+        self,
+        name: str,
+        window: Window,
+        value: bytes | None,
+        old: tuple[bytes | None, ...],
+        times: Mapping[str, int],
+    ) -> None:
+        """Record one forwarded entry and perform the steps that are set for its key."""
+        at = len(self.forwards)
+        before = to_text_or_none(old[0]) if old else ABSENT
+        self.forwards.append(Forward(name, to_text(window.key), to_text_or_none(value), (), before, **times))
+        if self.failing.get((name, window.key), 0):
+            self.failing[name, window.key] -= 1
+            self.called += 1
+            raise ListenerFailedError
+        inner = self.performed(self.downstream.get((name, window.key), ()))
+        self.forwards[at] = replace(self.forwards[at], inner=inner)
+
+    def open_store(self, name: str) -> AnyStore:
         """Return the store of that name if it is not closed.
 
         Raises:
             ClosedStoreError: it is closed.
         """
-        self.store(name).require_open()
-        return self.store(name)
+        store = self.any_store(name)
+        store.require_open()
+        return store
 
     def _commands(self) -> dict[type[Any], Callable[[Any], None]]:
         """Return the methods of the operations that answer nothing."""
@@ -186,7 +312,7 @@ class Adapter:
             ops.Close: lambda op: cache.close(op.ns),
             ops.Resize: lambda op: cache.resize(op.max_size_bytes),
             ops.StorePut: lambda op: self.store(op.store).put(to_bytes(op.key), to_bytes_or_none(op.value)),
-            ops.StoreFlush: lambda op: self.store(op.store).flush(),
+            ops.StoreFlush: lambda op: self.any_store(op.store).flush(),
             ops.OnForward: self.on_forward,
         }
 
@@ -213,7 +339,7 @@ class Adapter:
                 self.store(op.store).range(to_bytes_or_none(op.from_), to_bytes_or_none(op.to))
             ),
             ops.StoreAll: lambda op: list_answer(self.store(op.store).range()),
-            ops.StoreInner: lambda op: list_answer(sorted(self.open_store(op.store).underlying.items())),
+            ops.StoreInner: self.store_inner,
             ops.Share: lambda op: outcomes.Shared(cache.share(op.total_bytes, op.threads, op.global_thread)),
         }
 
@@ -223,7 +349,7 @@ class Adapter:
             view_ops.StorePutAll: lambda op: self.store(op.store).put_all(
                 [(to_bytes(key), to_bytes_or_none(value)) for key, value in op.entries]
             ),
-            view_ops.StoreClear: lambda op: self.store(op.store).clear(),
+            view_ops.StoreClear: lambda op: self.any_store(op.store).clear(),
             view_ops.FailForward: self.fail_forward,
             view_ops.StoreClose: self.store_close,
             view_ops.ViewClose: self.view_close,
@@ -252,14 +378,13 @@ class Adapter:
         """Open a store with nothing below it; one that is open is refused."""
         if op.store in self.stores and self.stores[op.store].is_open:
             return REFUSED
-        self.stores.pop(op.store, None)
-        self.store(op.store, op.old_values)
+        self.stores[op.store] = self.make_store(op)
         return DONE
 
     def store_close(self, op: view_ops.StoreClose) -> None:
         """Close a store; nothing is set downstream of it any more."""
         try:
-            self.store(op.store).close()
+            self.any_store(op.store).close()
         finally:
             self.downstream = {place: steps for place, steps in self.downstream.items() if place[0] != op.store}
             self.failing = {place: left for place, left in self.failing.items() if place[0] != op.store}
@@ -276,17 +401,35 @@ class Adapter:
 
     def view_open(self, op: view_ops.ViewOpen) -> Answer:
         """Open a view; a prefix stands alone, and a name is free once the store of its view is closed."""
-        first, last = (None if bound is ABSENT else bound for bound in (op.from_, op.to))
-        bounds = to_bytes_or_none(first), to_bytes_or_none(last)
-        is_open = op.view in self.views and self.views[op.view].store.is_open
-        if is_open or (op.prefix is not None and (op.backward or bounds != (None, None))):
+        if op.view in self.views and self.views[op.view].store.is_open:
             return REFUSED
-        self.views[op.view] = self.store(op.store).open_view(*bounds, op.backward, to_bytes_or_none(op.prefix))
+        store = self.stores.get(op.store)
+        if isinstance(store, WindowStore):
+            self.views[op.view] = store.open_view(**range_of(op, TIMES[:2]))
+        elif isinstance(store, SessionStore):
+            self.views[op.view] = store.open_view(**session_range(op))
+        else:
+            self.views[op.view] = self.open_key_view(op)
         return DONE
+
+    def open_key_view(self, op: view_ops.ViewOpen) -> OpenView:
+        """Open a view of keys.
+
+        Raises:
+            WrongStoreError: it has a prefix and bounds, one key, or times.
+        """
+        bounds = bound_of(op.from_), bound_of(op.to)
+        if (op.prefix is not None and (op.backward or bounds != (None, None))) or is_given(op, "key", *TIMES):
+            raise WrongStoreError
+        return self.store(op.store).open_view(*bounds, op.backward, to_bytes_or_none(op.prefix))
 
     def view_next(self, op: view_ops.ViewNext) -> Answer:
         """Return the next entry of a view, or its end."""
-        entry = self.open_view(op.view).next()
+        view = self.open_view(op.view)
+        if isinstance(view, OpenWindows):
+            window = view.next()
+            return outcomes.NextEntry(None if window is None else entry_of(view.store, *window, view.of_one_key))
+        entry = view.next()
         return outcomes.NextEntry(None if entry is None else (to_text(entry[0]), to_text_or_none(entry[1])))
 
     def view_close(self, op: view_ops.ViewClose) -> None:
@@ -294,7 +437,7 @@ class Adapter:
         self.open_view(op.view)
         del self.views[op.view]
 
-    def open_view(self, name: str) -> OpenView:
+    def open_view(self, name: str) -> OpenView | OpenWindows:
         """Return the open view of that name.
 
         Raises:
@@ -304,6 +447,55 @@ class Adapter:
             raise ClosedStoreError(f"no view {name!r} is open")
         self.views[name].store.require_open()
         return self.views[name]
+
+    def _window_commands(self) -> dict[type[Any], Callable[[Any], None]]:
+        """Return the methods of the operations of level `windows` that answer nothing."""
+        return {
+            view_ops.WindowPut: lambda op: self.windows(op.store).put(
+                to_bytes(op.key), op.start, to_bytes_or_none(op.value)
+            ),
+            view_ops.SessionPut: lambda op: self.sessions(op.store).put(*session_of(op), to_bytes_or_none(op.value)),
+            view_ops.SessionRemove: lambda op: self.sessions(op.store).remove(*session_of(op)),
+        }
+
+    def _window_questions(self) -> dict[type[Any], Callable[[Any], Answer]]:
+        """Return the methods of the operations of level `windows` that answer something."""
+        return {
+            view_ops.WindowGet: lambda op: outcomes.Value(
+                to_text_or_none(self.windows(op.store).get(to_bytes(op.key), op.start))
+            ),
+            view_ops.SessionGet: lambda op: outcomes.Value(
+                to_text_or_none(self.sessions(op.store).get(*session_of(op)))
+            ),
+            view_ops.WindowView: lambda op: self.list_windows(
+                op.store, self.windows(op.store).fetch(**range_of(op, TIMES[:2])), op.key is not ABSENT
+            ),
+            view_ops.SessionView: lambda op: self.list_windows(
+                op.store, self.sessions(op.store).find(**session_range(op)), False
+            ),
+        }
+
+    def windows(self, name: str) -> WindowStore:
+        """Return the store of windows of that name; raise WrongStoreError if there is none."""
+        return of_kind(self.stores.get(name), WindowStore)
+
+    def sessions(self, name: str) -> SessionStore:
+        """Return the store of sessions of that name; raise WrongStoreError if there is none."""
+        return of_kind(self.stores.get(name), SessionStore)
+
+    def list_windows(self, name: str, entries: Sequence[tuple[Window, bytes]], has_key: bool) -> Answer:
+        """Return windows with their values as an answer. Sessions that end together stand by their start."""
+        listing = [entry_of(self.stores[name], *entry, has_key) for entry in entries]
+        return outcomes.WindowListing(
+            tuple(wire.order_sessions(listing) if isinstance(self.stores[name], SessionStore) else listing)
+        )
+
+    def store_inner(self, op: ops.StoreInner) -> Answer:
+        """Return the content of an underlying store."""
+        store = self.open_store(op.store)
+        if isinstance(store, CachingStore):
+            return list_answer(sorted(store.underlying.items()))
+        return self.list_windows(op.store, store.list_underlying(), False)
 
     def put_if_absent(self, op: ops.PutIfAbsent) -> Answer:
         """Offer a write and return the previous value."""
@@ -332,9 +524,17 @@ class Adapter:
         if op.ns is ABSENT:
             return outcomes.ThreadCounters(*self.cache.thread_counters())
         counters = self.cache.counters(op.ns)
-        return outcomes.NamespaceCounters(
-            *counters[:4], tuple(map(to_text, counters.dirty)), tuple(map(to_text, counters.recent))
-        )
+        keys = (tuple(self.name_key(op.ns, key) for key in keys) for keys in (counters.dirty, counters.recent))
+        return outcomes.NamespaceCounters(*counters[:4], *keys)
+
+    def name_key(self, ns: str, key: bytes) -> str:
+        """Return the name of a cached key, of a window or of a session."""
+        store = self.stores.get(ns)
+        if store is None or isinstance(store, CachingStore):
+            return to_text(key)
+        window = store.unpack(key)
+        name = f"{to_text(window.key)}@{window.start}"
+        return name if isinstance(store, WindowStore) else f"{name}-{window.end}"
 
     def on_forward(self, op: ops.OnForward) -> None:
         """Set the downstream steps of a key from now on."""
@@ -348,7 +548,7 @@ class Adapter:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": [op.name for op in ops.OPS if op.level != "windows"],
+    "ops": [op.name for op in ops.OPS],
     "introspection": ["dirty", "lru", "tracked"],
 }
 """The offer of the fast cache as in a start answer: every key of the configuration varies."""
