@@ -19,6 +19,9 @@ _OPS: Final = {op.name: op for op in ops.OPS if op.name != "share"}
 
 _ENTRY: Final = ("put", "put_if_absent")
 _QUERIES: Final = frozenset({"get", "range", "reverse_range", "all", "reverse_all", "usage", "metrics"})
+_WITH_OPTIONS: Final = ("store_open", "view_open", "window_view", "session_view")
+"""The operations whose arguments, but for names, are passed as a map: an absent one has a meaning of its own."""
+
 _NUMBERS: Final = ("timestamp", "offset", "partition")
 
 _ALWAYS: Final = (
@@ -55,6 +58,7 @@ _BY_PART: Final = {
         "java.util.Optional",
         "org.apache.kafka.common.header.internals.RecordHeaders",
         "org.apache.kafka.streams.KeyValue",
+        "org.apache.kafka.streams.processor.StateStore",
         "org.apache.kafka.streams.processor.StateStoreContext",
         "org.apache.kafka.streams.processor.TaskId",
         "org.apache.kafka.streams.processor.internals.InternalProcessorContext",
@@ -70,6 +74,13 @@ _BY_PART: Final = {
         "org.apache.kafka.streams.query.QueryConfig",
         "org.apache.kafka.streams.query.RangeQuery",
     ),
+    "windows": (
+        "org.apache.kafka.streams.kstream.Windowed",
+        "org.apache.kafka.streams.kstream.internals.SessionWindow",
+        "org.apache.kafka.streams.state.SessionStore",
+        "org.apache.kafka.streams.state.WindowStore",
+        "org.apache.kafka.streams.state.WindowStoreIterator",
+    ),
 }
 
 
@@ -83,10 +94,22 @@ def _fill(case: Mapping[str, Any]) -> dict[str, Any]:
 def _parts(steps: Any) -> frozenset[str]:
     """Return the names of the optional parts that the text needs."""
     used = _used(steps)
+    windows = {name for name in used if name in _OPS and _OPS[name].level == "windows"} | _opened_kinds(steps)
     views = {name for name in used if name in _OPS and _OPS[name].level == "views"}
     stores = {name for name in used if name in _OPS and _OPS[name].level != "cache"}
-    parts = {"stores": stores, "views": views, "looks": used & _QUERIES, "cache": used - stores - _QUERIES}
+    parts = {
+        "stores": stores,
+        "views": views,
+        "windows": windows,
+        "looks": used & _QUERIES,
+        "cache": used - stores - _QUERIES,
+    }
     return frozenset(part for part, because in parts.items() if because)
+
+
+def _opened_kinds(steps: Any) -> frozenset[str]:
+    """Return the kinds of stores that are opened, besides those of keys."""
+    return frozenset(step["kind"] for step in steps if step["op"] == "store_open" and step.get("kind", "kv") != "kv")
 
 
 def _imports(parts: frozenset[str]) -> list[str]:
@@ -121,6 +144,10 @@ def _arguments(name: str, step: Mapping[str, Any]) -> list[str]:
     if name == "range":
         bounds = [to_literal(step[bound]) for bound in ("from", "to")]
         return [to_literal(step["ns"]), *bounds, to_literal(step.get("to_inclusive", True))]
+    if name in _WITH_OPTIONS:
+        first = [field for field in ("view", "store") if field in step]
+        given = {argument: value for argument, value in step.items() if argument not in ("op", *first)}
+        return [*(to_literal(step[field]) for field in first), to_literal(given)]
     return [to_literal(step.get(field.name.rstrip("_"), field.default)) for field in dataclasses.fields(_OPS[name])]
 
 
