@@ -200,7 +200,9 @@ def _store_put(aim: Aim, state: State, depth: int) -> Any:
 def _evict(aim: Aim, state: State, depth: int) -> Any:
     ns = aim.ns("evict")
     dirty = state.spaces[ns].dirty if ns in state.spaces else ()
-    if not (aim.traits.listens_late and depth == 0 and dirty and {"get", "listen", "flush"} <= set(aim.menu)):
+    has_keys = aim.kinds.get(ns, StoreKind.KEY_VALUE) is StoreKind.KEY_VALUE
+    listens_late = aim.traits.listens_late and depth == 0 and has_keys
+    if not (listens_late and dirty and {"get", "listen", "flush"} <= set(aim.menu)):
         return ops.Evict(ns)
     aim.pending_ops = [ops.Flush(ns), ops.Listen(ns), ops.Evict(ns)]
     return ops.Get(ns, dirty[0])

@@ -16,6 +16,7 @@ from entrycache_reference.kafka_streams import Config, initial, ops, outcomes, s
 from entrycache_reference.kafka_streams.change import parse_window, size_bytes
 from entrycache_reference.kafka_streams.config import Total
 from entrycache_reference.kafka_streams.state import Part, State, Step, Store, space_of, total_bytes
+from entrycache_reference.kafka_streams.stores import store_of
 from entrycache_reference.kafka_streams.windows import KEY_BYTES, KIND_OF
 from entrycache_reference.vocabulary import ABSENT
 
@@ -34,8 +35,9 @@ class Limits(system.Limits):
     Seven limits are about windows and sessions, five of them about stores over "segments". Without `backward_sessions`
     no view of the sessions of one key goes backward. Without `open_bounds` no view of windows has a null bound. Without
     `reversed_times` no view asks for times in reverse, or behind all that there are. Without `far_fetch` no view has
-    more than 10,000 segments. Over "memory", without `equal_ends` no two sessions of one key have one end, and without
-    `zero_bytes` no key has U+0000. Without `views_in_put_forward` no put evicts what a forward then views.
+    more than 10,000 segments. Over "memory", without `equal_ends` no two sessions of one key have one end. Without
+    `zero_bytes` no key of a window or a session has U+0000. Without `views_in_put_forward` no put evicts what a forward
+    then views. Without `expiry_under_view` no session may expire while a view of its store is open.
     """
 
     concurrent_resize: bool = True
@@ -53,6 +55,7 @@ class Limits(system.Limits):
     zero_bytes: bool = True
     views_in_put_forward: bool = True
     far_fetch: bool = True
+    expiry_under_view: bool = True
 
     @property
     def hides_rules(self) -> bool:
@@ -129,7 +132,7 @@ def _find_window_limit(limits: Any, state: State, op: Any, done: Step) -> str:
         if store is None or store.settings.kind is view_ops.StoreKind.KEY_VALUE:
             continue
         in_memory = store.settings.below is view_ops.Underlying.MEMORY
-        if not limits.zero_bytes and in_memory and "\0" in str(getattr(one, "key", "")):
+        if not limits.zero_bytes and "\0" in str(getattr(one, "key", "")):
             return "zero_bytes"
         if isinstance(one, LOOSENING) and not in_memory:
             names = {*store.inner, *space_of(state, one.store).nodes}
@@ -138,7 +141,20 @@ def _find_window_limit(limits: Any, state: State, op: Any, done: Step) -> str:
                 return reason
     if not limits.views_in_put_forward and _views_in_put(op, done.parts):
         return "views_in_put_forward"
+    if not limits.expiry_under_view and _may_expire_under_view(state, done.state):
+        return "expiry_under_view"
     return "" if limits.equal_ends or not any(map(_has_equal_ends, _stored_names(done.state))) else "equal_ends"
+
+
+def _may_expire_under_view(before: State, after: State) -> bool:
+    """Return whether a step moves the last time that has expired in a store of sessions with an open view."""
+    for view in after.views.values():
+        was, now = (store_of(state, view.range.store) for state in (before, after))
+        last_expired = now.stream_time - now.settings.retention
+        is_session = now.settings.kind is view_ops.StoreKind.SESSION
+        if is_session and last_expired > max(was.stream_time - was.settings.retention, -1):
+            return True
+    return False
 
 
 def _find_range_limit(limits: Any, store: Store, times: Sequence[int], view: Any) -> str:
@@ -185,7 +201,7 @@ def _has_equal_ends(names: set[str]) -> bool:
 def _has_window_limits(limits: Any) -> bool:
     """Return whether a subject has a limit about windows or sessions."""
     names = ("backward_sessions", "open_bounds", "reversed_times", "equal_ends", "zero_bytes", "views_in_put_forward")
-    return not all(getattr(limits, name) for name in (*names, "far_fetch"))
+    return not all(getattr(limits, name) for name in (*names, "far_fetch", "expiry_under_view"))
 
 
 def _find_unplayable(limits: Any, state: State, done: Step) -> str:
