@@ -5,28 +5,34 @@ listener or a downstream processor performs inside a call, up to the depth of th
 all counters, sizes and orders.
 """
 
-import dataclasses
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Final
 
 from entrycache_conformance.systems.kafka_streams.limits import only_answered
 from entrycache_conformance.systems.kafka_streams.workload import (
+    BOUNDARY_HEADERS,
+    BOUNDARY_TOPICS,
     DEFAULT_WORKLOADS,
     FAR_MS,
+    HEADERS,
     LEVEL_OF,
+    NO_LIMIT,
+    TOPICS,
     USUAL_BATCH,
     WINDOW_FORMS,
     WINDOWED,
     WORKLOADS,
     WorkloadParameters,
     WorkloadProfile,
+    make_config,
+    takes_context,
+    within_sizes,
 )
 from entrycache_protocol.declaration import Declaration
-from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops, view_ops
-from entrycache_reference.kafka_streams.change import parse_window, size_bytes, utf8_bytes
+from entrycache_reference.kafka_streams.change import parse_window, size_bytes
 from entrycache_reference.kafka_streams.state import State, Store, space_of, total_bytes
 from entrycache_reference.kafka_streams.view_ops import RETENTION_MS, StoreKind, Underlying
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
@@ -37,19 +43,14 @@ STORES: Final = ("s", "t")
 SEPARATORS: Final = ("", "-", ":", "_", "/", ".", "\0")
 """Texts by which an implementation may join a name and a key."""
 
-TOPICS: Final = ("", "t", "𝄞", "topic")
-HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
 NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
 BOUNDARY_NUMBERS: Final = (ABSENT, 0, 2**31 + 7, 2**32 + 5, 1_700_000_000_000, 65_536 + 3, 256 + 3)
 """Timestamps and offsets, some of which are another number in a shorter integer; a partition has 31 bits."""
 
-BOUNDARY_TOPICS: Final = (*TOPICS, "Topic", "t" * 130, "t ")
-BOUNDARY_HEADERS: Final = (*HEADERS, (("h", "1"), ("h", "2")), (("H", "1"), ("h", "1")), (("h", "2"), ("g", "1")))
 """Topics and headers that coincide if case, length, order or all but one of a name are lost."""
 
 INNER_STEPS: Final = 3
 ROOMY: Final = 2_000
-NO_LIMIT: Final = 10_485_760
 
 
 class Aim:
@@ -509,17 +510,6 @@ def weighted_menu(menu: tuple[str, ...], workload: WorkloadProfile) -> tuple[str
     return tuple(name for name in menu for _ in range(often.get(name, 1)))
 
 
-def make_config(draw: Draw, declaration: Declaration, workload: WorkloadProfile) -> Any:
-    """Draw a configuration of the profile within what the subject lets vary."""
-    base = declaration.base_config()
-    changes: dict[str, Any] = {}
-    if declaration.varies("max_size_bytes"):
-        changes["max_size_bytes"] = declaration.limits.clamp(choose(draw, WORKLOADS[workload].max_sizes))
-    if declaration.varies("reentry_budget"):
-        changes["reentry_budget"] = choose(draw, WORKLOADS[workload].budgets)
-    return dataclasses.replace(base, **changes)
-
-
 def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
     """Return queries of all counters, sizes, orders and underlying stores, where leftovers show at the latest."""
     queries: tuple[Any, ...] = (
@@ -552,29 +542,6 @@ def meet_in_text(traits: WorkloadParameters, declaration: Declaration, separator
 GREAT_STEPS: Final = 12
 """The most steps of a case whose entries have megabytes."""
 
-SHORT_KEYS: Final = tuple(map(chr, (*range(ord("x"), 127), *range(33, ord("x")))))
-"""Keys of one byte, those of the usual profile first."""
-
-SMALLEST: Final = "and an entry with a key and a value of one byte is larger"
-
-
-def within_sizes(traits: WorkloadParameters, declaration: Declaration) -> WorkloadParameters:
-    """Return the parameters with keys and values of the sizes that the subject takes, and values of its sizes."""
-    values = (*traits.values, *("v" * size for size in declaration.sizes if size != NO_LIMIT // 2))
-    size, most = declaration.limits.entry_size, declaration.limits.max_size
-    if most < size_bytes("x", "1", "", ()):
-        raise UsageError(f"limits.max_size is {most}, {SMALLEST}")
-    if size is None:
-        keys = tuple(key for key in traits.keys if size_bytes(key, "1", "", ()) <= most)
-        keys = keys or SHORT_KEYS[: len(traits.keys)]
-        longest = max(keys, key=utf8_bytes)
-        fitting = tuple(value for value in values if size_bytes(longest, value, "", ()) <= most)
-        return traits._replace(keys=keys, values=fitting)
-    length = size - size_bytes("x", None, "", ())
-    if length < 1:
-        raise UsageError(f"limits.entry_size is {size}, {SMALLEST}")
-    return traits._replace(keys=SHORT_KEYS[: len(traits.keys)], values=tuple(digit * length for digit in "1230"))
-
 
 def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], aim: Aim) -> list[Any]:
     """Return two writes that together exceed the default limit, if it is left out and such sizes are asked for."""
@@ -587,14 +554,6 @@ def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], aim: Ai
     if "put" in menu:
         return [ops.Put(aim.namespaces[0], key, "v" * half, dirty=True) for key in keys]
     return [ops.StorePut(aim.stores[0], key, "v" * half) for key in keys] if "store_put" in menu else []
-
-
-def takes_context(traits: WorkloadParameters, declaration: Declaration) -> bool:
-    """Return whether the subject takes every key and value with every topic and header that a write may carry."""
-    menus = (BOUNDARY_TOPICS, BOUNDARY_HEADERS) if traits.joins_names else (TOPICS, HEADERS)
-    contexts = [size_bytes("", None, topic, headers) for topic in menus[0] for headers in menus[1]]
-    content = max(map(utf8_bytes, traits.keys)) + max(utf8_bytes(value or "") for value in traits.values)
-    return max(contexts) + content <= int(declaration.limits.max_size)
 
 
 def plan_case(

@@ -3,16 +3,26 @@
 A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes.
 """
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from enum import Enum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from entrycache_protocol.declaration import Declaration
+from entrycache_protocol.errors import UsageError
+from entrycache_protocol.system import Draw, choose
 from entrycache_reference import rules, vocabulary
+from entrycache_reference.kafka_streams.change import size_bytes, utf8_bytes
 from entrycache_reference.kafka_streams.ops import OPS
 from entrycache_reference.kafka_streams.view_ops import StoreKind
 
 USUAL_BATCH: Final = 3
+TOPICS: Final = ("", "t", "𝄞", "topic")
+HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
+BOUNDARY_TOPICS: Final = (*TOPICS, "Topic", "t" * 130, "t ")
+BOUNDARY_HEADERS: Final = (*HEADERS, (("h", "1"), ("h", "2")), (("H", "1"), ("h", "1")), (("h", "2"), ("g", "1")))
+NO_LIMIT: Final = 10_485_760
 
 OPS_INSIDE_CALLS: Final = MappingProxyType(
     {
@@ -298,3 +308,46 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
         if name in wanted
         for _ in range(weight * (3 if LEVEL_OF[name] == level != "cache" else 1))
     )
+
+
+SHORT_KEYS: Final = tuple(map(chr, (*range(ord("x"), 127), *range(33, ord("x")))))
+"""Keys of one byte, those of the usual profile first."""
+
+SMALLEST: Final = "and an entry with a key and a value of one byte is larger"
+
+
+def within_sizes(traits: WorkloadParameters, declaration: Declaration) -> WorkloadParameters:
+    """Return the parameters with keys and values of the sizes that the subject takes, and values of its sizes."""
+    values = (*traits.values, *("v" * size for size in declaration.sizes if size != NO_LIMIT // 2))
+    size, most = declaration.limits.entry_size, declaration.limits.max_size
+    if most < size_bytes("x", "1", "", ()):
+        raise UsageError(f"limits.max_size is {most}, {SMALLEST}")
+    if size is None:
+        keys = tuple(key for key in traits.keys if size_bytes(key, "1", "", ()) <= most)
+        keys = keys or SHORT_KEYS[: len(traits.keys)]
+        longest = max(keys, key=utf8_bytes)
+        fitting = tuple(value for value in values if size_bytes(longest, value, "", ()) <= most)
+        return traits._replace(keys=keys, values=fitting)
+    length = size - size_bytes("x", None, "", ())
+    if length < 1:
+        raise UsageError(f"limits.entry_size is {size}, {SMALLEST}")
+    return traits._replace(keys=SHORT_KEYS[: len(traits.keys)], values=tuple(digit * length for digit in "1230"))
+
+
+def make_config(draw: Draw, declaration: Declaration, workload: WorkloadProfile) -> Any:
+    """Draw a configuration of the profile within what the subject lets vary."""
+    base = declaration.base_config()
+    changes: dict[str, Any] = {}
+    if declaration.varies("max_size_bytes"):
+        changes["max_size_bytes"] = declaration.limits.clamp(choose(draw, WORKLOADS[workload].max_sizes))
+    if declaration.varies("reentry_budget"):
+        changes["reentry_budget"] = choose(draw, WORKLOADS[workload].budgets)
+    return dataclasses.replace(base, **changes)
+
+
+def takes_context(traits: WorkloadParameters, declaration: Declaration) -> bool:
+    """Return whether the subject takes every key and value with every topic and header that a write may carry."""
+    menus = (BOUNDARY_TOPICS, BOUNDARY_HEADERS) if traits.joins_names else (TOPICS, HEADERS)
+    contexts = [size_bytes("", None, topic, headers) for topic in menus[0] for headers in menus[1]]
+    content = max(map(utf8_bytes, traits.keys)) + max(utf8_bytes(value or "") for value in traits.values)
+    return max(contexts) + content <= int(declaration.limits.max_size)
