@@ -49,7 +49,7 @@ def select_levels(declaration: Declaration, levels: Sequence[str]) -> tuple[str,
 def _default_levels(declaration: Declaration) -> tuple[str, ...]:
     """Return the levels with an operation that the subject declares, or all levels if there is none.
 
-    An operation that a standalone level borrows from a lower one does not count for that.
+    An operation that a standalone level borrows from another one does not count for that.
     """
     system = declaration.system
     standalone = [level for level in system.standalone if system.own_ops(level) & declaration.ops]

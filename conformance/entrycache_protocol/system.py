@@ -516,21 +516,24 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """Its released jars."""
     histories: Histories | None = None
     standalone: Mapping[str, frozenset[str]] = MappingProxyType({})
-    """The levels that need no lower level, each with the operations of lower levels that it needs all the same."""
+    """The levels that need no lower level, each with the operations of other levels that it needs all the same."""
 
     def own_ops(self, level: str) -> frozenset[str]:
         """Return the names of the operations that a level adds; `observe` belongs to all levels and so to none."""
         return frozenset(name for name, op in self.ops.items() if op.level == level and name != "observe")
 
-    def ops_up_to(self, level: str) -> tuple[str, ...]:
-        """Return the names of the operations of a level and of every level before it that it needs.
+    def is_apart(self, level: str) -> bool:
+        """Return whether no other level contains this one: it needs no operation of a level before it."""
+        borrowed = self.standalone.get(level)
+        own = self.levels.index(level)
+        return borrowed is not None and all(self.levels.index(self.ops[name].level) > own for name in borrowed)
 
-        A standalone level that needs no operation of another one is about a thing of its own: no level contains it.
-        """
+    def ops_up_to(self, level: str) -> tuple[str, ...]:
+        """Return the names of the operations of a level and of every level before it, but for levels apart."""
         if level in self.standalone:
             return tuple(name for name, op in self.ops.items() if op.level == level or name in self.standalone[level])
         before = self.levels[: self.levels.index(level) + 1]
-        wanted = [one for one in before if self.standalone.get(one) != frozenset()]
+        wanted = [one for one in before if not self.is_apart(one)]
         return tuple(name for name, op in self.ops.items() if op.level in wanted)
 
 

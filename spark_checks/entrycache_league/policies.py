@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from entrycache_league import heap_policies, linked_policies, pulsar_legacy, pulsar_pip430, pulsar_segmented
+from entrycache_league import heap_policies, linked_policies, pulsar_legacy, pulsar_pip430
 from entrycache_league.linked_policies import replay_arc, replay_s3fifo, replay_tinylfu
 from entrycache_league.requests import TOTALS, Requests
 from entrycache_protocol.errors import UsageError
@@ -108,7 +108,7 @@ def _replay_legacy(fills: bool, requests: Requests, capacity: int, broker: Broke
 def _replay_segmented(copies: bool, requests: Requests, capacity: int, broker: BrokerSettings) -> ReplayOutput:
     out = _empty_output(requests)
     segments = broker.segments or max(2, capacity >> 30)
-    pulsar_segmented.replay_segmented(
+    pulsar_legacy.replay_segmented(
         requests.kinds, requests.numbers, requests.ends, requests.sizes, capacity, segments, copies, *out
     )
     return out

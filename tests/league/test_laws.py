@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from entrycache_league.comparison import measure_replay
 from entrycache_league.policies import POLICIES, BrokerSettings, HitBound, ReplayOutput
-from entrycache_league.pulsar_segmented import LINE_BYTES
+from entrycache_league.pulsar_legacy import LINE_BYTES
 from entrycache_league.requests import READ, Requests
 from tests.league import random_requests
 

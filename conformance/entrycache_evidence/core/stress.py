@@ -79,7 +79,7 @@ AS_THEY_ARE: Final = frozenset(
             "min_backlog_cursors",
             "min_backlog_entries",
         ),
-        *("mode", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
+        *("mode", "storage", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
     }
 )
 
@@ -274,7 +274,7 @@ def generate_cases(
     A level that no other one contains is left to bounded models and to scaled cases.
     """
     profiles = _profiles(system)
-    levels = [level for level in system.levels if system.standalone.get(level) != frozenset()]
+    levels = [level for level in system.levels if not system.is_apart(level)]
     offered = open_local_subject("fast", system, system.fast).declaration if fast and system.fast else None
     for at in range(number):
         source = random.Random(f"{SEED} {at}")

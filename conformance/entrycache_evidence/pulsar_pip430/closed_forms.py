@@ -24,7 +24,7 @@ from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.pulsar_pip430.state import Entry, ManagedCursor, ManagedLedger, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Position
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, Position
 
 
 class Turn(NamedTuple):
@@ -434,16 +434,29 @@ LOOKUP_OPS: Final = frozenset({"HIT", "MISS"})
 FILL_OPS: Final = frozenset({"INSERT", "REJECT", "SKIP"})
 
 
+def cache_read(pre: State, event: Any) -> CacheName:
+    """Return the cache that a step reads: the one that it names, or that of the ask which it answers."""
+    name: CacheName | None = pre.pending.asks[event.ask].cache if type(event) is ops.StorageAnswer else event.cache
+    assert name is not None
+    return name
+
+
+def may_replay(pre: State, event: Any) -> bool:
+    """Return whether a step is about a replay."""
+    is_of_replay = type(event) is ops.StorageAnswer and pre.pending.asks[event.ask].cursor is None
+    return type(event) is ops.ReplayRead or is_of_replay
+
+
 def own_row(pre: State, event: Any, row: Row, bytes_now: int) -> Row:
     """Return a row of a position that no part is about: storage gives it, and the cache may not want it."""
-    pos = Position(row.ledger_id or 0, row.entry_id or 0)
+    pos, cache = Position(row.ledger_id or 0, row.entry_id or 0), cache_read(pre, event)
     labels: tuple[Rule, str, int | None] = (Rule.READ_8, "READ", None)
     if row.op == "SKIP":
-        is_replay = type(event) is ops.ReplayRead and row.rule is Rule.LEDGER_8
-        size = pre.managed[event.cache].sizes[pos.ledger][pos.entry]
+        is_replay = may_replay(pre, event) and row.rule is Rule.LEDGER_8
+        size = pre.managed[cache].sizes[pos.ledger][pos.entry]
         labels = (Rule.LEDGER_8 if is_replay else Rule.READ_9, "NOT_WANTED", size)
     rule, cause, size_bytes = labels
-    place = {"cache": event.cache, "ledger_id": pos.ledger, "entry_id": pos.entry, "size_bytes": size_bytes}
+    place: dict[str, Any] = {"cache": cache, "ledger_id": pos.ledger, "entry_id": pos.entry, "size_bytes": size_bytes}
     return Row(rule, row.op, cause, pre.now_nanos, bytes_now, manager_bytes=bytes_now, **place)
 
 
@@ -516,4 +529,53 @@ def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> boo
         and step.state.caches[event.cache].is_open
         and counts_lookups(pre, event, step)
         and reads_follow(config, pre, event, step)
+    )
+
+
+# Reads in flight.
+
+IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
+
+
+def is_in_flight(pre: State, event: Any) -> bool:
+    """Return whether a step is one of reads by cursors that overlap, and not one of reads without a cache."""
+    ask = pre.pending.asks.get(event.ask) if type(event) is ops.StorageAnswer else None
+    return isinstance(event, IN_FLIGHT_OPS) and (type(event) is not ops.StorageAnswer or bool(ask and ask.cache))
+
+
+def moving_cursors(pre: State, event: Any) -> set[CursorName]:
+    """Return the cursors that a step may move: the one that begins to read, or those whose reads wait."""
+    if type(event) is not ops.StorageAnswer:
+        return {event.cursor}
+    waiting = [waiter.read for waiter in pre.pending.asks[event.ask].waiting]
+    return {pre.pending.of_cursors[name].cursor for name in waiting}
+
+
+def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a step moves only those who read, tracks them, and leaves all other reads and asks alone."""
+    if law.refusable(config, pre, event):
+        return step == Step(pre, law.REFUSED, ())
+    name, after = cache_read(pre, event), step.state
+    managed, moved = pre.managed[name], moving_cursors(pre, event)
+    cursors = {
+        one: cursor._replace(read=after.managed[name].cursors[one].read) if one in moved else cursor
+        for one, cursor in managed.cursors.items()
+    }
+    members = {one: cursors[one].read for one in pre.caches[name].members}
+    is_answer = type(event) is ops.StorageAnswer
+    touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting} if is_answer else {event.read}
+    left = {one: read for one, read in pre.pending.of_cursors.items() if one not in touched}
+    old = {number: ask for number, ask in pre.pending.asks.items() if not is_answer or number != event.ask}
+    asks = {number: ask._replace(waiting=ask.waiting[: len(old[number].waiting)]) for number, ask in
+            after.pending.asks.items() if number in old}  # fmt: skip
+    sealed = {number: ask._replace(is_joinable=asks[number].is_joinable) for number, ask in old.items()}
+    return (
+        after.managed == {**pre.managed, name: managed._replace(cursors=cursors)}
+        and after.caches[name].members == members
+        and {one: read for one, read in after.pending.of_cursors.items() if one not in touched} == left
+        and asks == sealed
+        and after.pending.sent == pre.pending.sent + len(after.pending.asks.keys() - old.keys())
+        and after.pending.reads == pre.pending.reads
+        and {one: held for one, held in after.holds.items() if one not in touched}.keys()
+        == {one: held for one, held in pre.holds.items() if one not in touched}.keys()
     )

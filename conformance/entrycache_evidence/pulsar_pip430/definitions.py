@@ -13,9 +13,12 @@ from itertools import accumulate
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.closed_forms import (
+    IN_FLIGHT_OPS,
     are_rows_of_ledger,
+    is_defined_in_flight,
     is_defined_ledger,
     is_defined_pass,
+    is_in_flight,
     pass_rows,
 )
 from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
@@ -33,6 +36,7 @@ from entrycache_reference.pulsar_pip430.state import (
     Slot,
     State,
     Step,
+    Waiter,
 )
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
@@ -82,7 +86,7 @@ def waits_for_each_entry(config: Config, pre: State, event: ops.Fetch, step: Ste
         if number not in before.asks:
             new.append(outcomes.SentAsk(number, ledger, start, end))
         ask = asks.get(number, Ask(ledger, start, end, ()))
-        asks[number] = ask._replace(waiting=(*ask.waiting, event.read))
+        asks[number] = ask._replace(waiting=(*ask.waiting, Waiter(event.read, start)))
     opened = OpenRead(OpenRange(event.first, event.last, waits))
     after = PendingReads(asks, before.sent + len(new), {**before.reads, event.read: opened})
     waited = [entry for _, start, end in waits for entry in range(start, end + 1)]
@@ -97,16 +101,16 @@ def gives_and_ends(config: Config, pre: State, event: ops.StorageAnswer, step: S
     before, ask, kinds = pre.pending, pre.pending.asks[event.ask], ops.StorageAnswerKind
     number = event.answer if isinstance(event.answer, int) else 0 if event.answer is not kinds.ALL else 2**53
     reads, done, sealed = dict(before.reads), [], event.answer is kinds.FAIL
-    for name in sorted(ask.waiting):
+    for name in sorted(waiter.read for waiter in ask.waiting):
         opened = reads.pop(name)
         waits = tuple(wait for wait in opened.range.waits if wait.ask != event.ask)
         parts = [wait for wait in opened.range.waits if wait.ask == event.ask]
         entries = [at for part in parts for at in range(part.first, min(part.last + 1, ask.first + number))]
-        given = (*opened.given, *(Position(ask.ledger, at) for at in entries))
+        given = (*opened.range.given, *(Position(ask.ledger, at) for at in entries))
         has_failed = opened.range.has_failed or number == 0
         error = outcomes.ReadError.READ_FAILED if has_failed else None
         if waits:
-            reads[name] = OpenRead(opened.range._replace(waits=waits, has_failed=has_failed), given)
+            reads[name] = OpenRead(opened.range._replace(waits=waits, has_failed=has_failed, given=given))
         else:
             done.append(outcomes.EndedRead(name, None if error else tuple(sorted(given)), error))
     asks = {
@@ -196,7 +200,7 @@ def keeps_held_positions(config: Config, pre: State, event: Any, step: Step) -> 
 
 
 HOLDING_OPS: Final = frozenset(
-    {ops.Read, ops.ReadOne, ops.Release, ops.CursorRead, ops.ReplayRead, ops.ReplayAdd},
+    {ops.Read, ops.ReadOne, ops.Release, ops.CursorRead, ops.ReplayRead, ops.ReplayAdd, *IN_FLIGHT_OPS},
 )
 """The operations that open and free holds (R-COUNT-7, R-LEDGER-9)."""
 
@@ -404,14 +408,12 @@ LOOKING_OPS: Final = frozenset(
 )
 """The operations that only observe: they change nothing and write no rows."""
 
+READERS: Final = (*READ_OPS, ops.CursorRead, ops.ReplayRead, *IN_FLIGHT_OPS)
+"""The operations that look positions up as readers do, and fill what storage gives."""
+
 PART_LABELS: Final[dict[tuple[type[ops.Op], type[ops.Op]], RowLabels]] = {
-    (ops.Read, ops.Get): (Rule.READ_7, "READ"),
-    (ops.ReadOne, ops.Get): (Rule.READ_7, "READ"),
-    (ops.Read, ops.Insert): (None, "FILL"),
-    (ops.CursorRead, ops.Get): (Rule.READ_7, "READ"),
-    (ops.CursorRead, ops.Insert): (None, "FILL"),
-    (ops.ReplayRead, ops.Get): (Rule.READ_7, "READ"),
-    (ops.ReplayRead, ops.Insert): (None, "FILL"),
+    **{(reader, ops.Get): (Rule.READ_7, "READ") for reader in READERS},
+    **{(reader, ops.Insert): (None, "FILL") for reader in READERS},
     (ops.RemoveCache, ops.Clear): (Rule.INVALIDATE_9, "CLOSE"),
 }
 """The rule and cause of the rows of a part, by the operations of the step and of the part."""
@@ -420,12 +422,7 @@ PASS_ORIGINS: Final[dict[type[ops.Op], str]] = {
     ops.Expire: "CALL",
     ops.Evict: "CALL",
     ops.Cycle: "CYCLE",
-    ops.Insert: "TRIGGER",
-    ops.Read: "TRIGGER",
-    ops.RunScheduled: "TRIGGER",
-    ops.Append: "TRIGGER",
-    ops.CursorRead: "TRIGGER",
-    ops.ReplayRead: "TRIGGER",
+    **dict.fromkeys((ops.Insert, ops.RunScheduled, ops.Append, *READERS), "TRIGGER"),
 }
 """The origin of a pass, by the operation of the step."""
 
@@ -566,6 +563,8 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
     ):
         return False
     first = is_opening(pre, event, step)
+    if is_in_flight(pre, event):
+        return is_defined_in_flight(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
     if event.level == "ledger":
         return is_defined_ledger(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
     return (

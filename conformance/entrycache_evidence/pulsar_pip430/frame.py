@@ -113,6 +113,13 @@ OF_LEDGER: Final[MayChange] = {Aspect.MANAGED: Extent.CACHE}
 """The changes that an operation on a managed ledger may make, besides those of its parts."""
 
 
+IN_FLIGHT: Final[MayChange] = {
+    **dict.fromkeys((Aspect.MANAGED, Aspect.PENDING, Aspect.HOLDS, Aspect.HITS, Aspect.MISSES), Extent.ALL),
+    **TRIGGERING,
+}
+"""The changes that a step of reads in flight may make, besides those of its parts."""
+
+
 def removal(whose: Extent) -> MayChange:
     """Return the changes that a removal by a call may make: these entries, and what follows from it."""
     return {Aspect.ENTRIES: whose, Aspect.CACHE_BYTES: Extent.CACHE, **_LEAVING}
@@ -142,7 +149,9 @@ STATE: Final = Record(
         COUNTS,
         KeyedValues(Aspect.MANAGED),
         Record((Aspect.PERMITS, KeyedValues(Aspect.PERMITS), Aspect.PERMITS)),
-        Record((KeyedValues(Aspect.PENDING), Aspect.PENDING, KeyedValues(Aspect.PENDING))),
+        Record(
+            (KeyedValues(Aspect.PENDING), Aspect.PENDING, KeyedValues(Aspect.PENDING), KeyedValues(Aspect.PENDING)),
+        ),
     )
 )
 """The shape of the state: one aspect for each field of `State`, and for the fields of its parts, in order."""
@@ -210,7 +219,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.GiveBack: {Aspect.PERMITS: Extent.ALL},
     ops.LimiterState: NOTHING,
     ops.Fetch: {Aspect.PENDING: Extent.ALL},
-    ops.StorageAnswer: {Aspect.PENDING: Extent.ALL},
+    **dict.fromkeys((ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer), IN_FLIGHT),
 }
 """The changes that each operation may make."""
 

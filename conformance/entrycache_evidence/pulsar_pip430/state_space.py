@@ -252,8 +252,8 @@ class WholeStates:
             for name, cache in sorted(state.caches.items())
         )
         holds = tuple(sorted(state.holds.items()))
-        asks, sent, reads = state.pending
-        pending = (tuple(sorted(asks.items())), sent, tuple(sorted(reads.items())))
+        asks, sent, reads, of_cursors = state.pending
+        pending = (tuple(sorted(asks.items())), sent, tuple(sorted(reads.items())), tuple(sorted(of_cursors.items())))
         return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds, pending
 
     def representative(self, state: State) -> State:

@@ -73,6 +73,34 @@ class Replay(Enum):
     GROUPED = "grouped"
 
 
+class ReadEnd(Enum):
+    """Variant `read_end` (R-LEDGER-3): whether a read ends at the entry that was the last one when it was asked for."""
+
+    WANTED = "wanted"
+    LAST_CONFIRMED = "last-confirmed"
+
+
+class FailedRead(Enum):
+    """Variant `failed_read` (R-INFLIGHT-9): whether entries that are given back use up expected reads."""
+
+    UNCOUNTED = "uncounted"
+    COUNTED = "counted"
+
+
+class ShortAnswer(Enum):
+    """Variant `short_answer` (R-INFLIGHT-11): the entries that a read delivers after a short answer of storage."""
+
+    UNBROKEN = "unbroken"
+    AS_IT_COMES = "as-it-comes"
+
+
+class Storage(Enum):
+    """The time at which storage answers a read: within the step, or when `storage_answer` is called."""
+
+    AT_ONCE = "at-once"
+    HELD = "held"
+
+
 class Eviction(Enum):
     """The time of a triggered size pass: within the insert, or when `run_scheduled` is called."""
 
@@ -102,6 +130,9 @@ class Variants:
     replay: Replay = Replay.SINGLE
     limiter_order: LimiterOrder = LimiterOrder.FIFO
     limiter_timeout: LimiterTimeout = LimiterTimeout.SERVES
+    read_end: ReadEnd = ReadEnd.WANTED
+    failed_read: FailedRead = FailedRead.UNCOUNTED
+    short_answer: ShortAnswer = ShortAnswer.UNBROKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +154,7 @@ class Config:
     grace_millis: Size | None = None
     storage_entry_size: Annotated[int, Span(1, INTEGER_MAX)] = 100
     eviction: Eviction = Eviction.INLINE
+    storage: Storage = Storage.AT_ONCE
     min_backlog_cursors: Backlog = 0
     min_backlog_entries: Backlog = 1000
     max_backlog_between: Backlog = 1000

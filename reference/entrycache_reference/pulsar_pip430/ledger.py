@@ -102,6 +102,12 @@ def cursor_of(state: State, event: ops.Op) -> ManagedCursor | None:
     return state.managed[getattr(event, "cache")].cursors.get(getattr(event, "cursor"))  # noqa: B009
 
 
+def has_open_read(state: State, name: CacheName, cursor: CursorName | None = None) -> bool:
+    """Return whether a read of a managed ledger has not ended; with a cursor, one by that cursor."""
+    opened = state.pending.of_cursors.values()
+    return any(read.cache == name and cursor in (None, read.cursor) for read in opened)
+
+
 def with_managed(state: State, name: CacheName, managed: ManagedLedger) -> State:
     """Return the state with this managed ledger behind the cache."""
     return state._replace(managed={**state.managed, name: managed})
@@ -310,9 +316,10 @@ def append(state: State, event: ops.Append, config: Config) -> Step:
 @rule(Rule.LEDGER_17)
 def delete_ledger(state: State, event: ops.DeleteLedger, config: Config) -> Step:
     """Delete a ledger, and drop its entries from the cache."""
-    # GUARD: a ledger that is there and not the current one.
+    # GUARD: a ledger that is there and not the current one, and no read that has not ended.
     managed = state.managed[event.cache]
-    if event.ledger not in managed.sizes or event.ledger == current_id(managed):
+    is_other = event.ledger in managed.sizes and event.ledger != current_id(managed)
+    if not is_other or has_open_read(state, event.cache):
         return Step(state, REFUSED, ())
 
     # DECISION: none.

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import cursors, entries, ledger, ops, storage_reads
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, Replay
+from entrycache_reference.pulsar_pip430.config import Config, Replay, Storage
 from entrycache_reference.pulsar_pip430.outcomes import CursorAt, Ranked, Served
 from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, State, Step
 from entrycache_reference.pulsar_pip430.storage_reads import REFUSED, fill, look_up
@@ -65,10 +65,11 @@ def cursor_seek(state: State, event: ops.CursorSeek, config: Config) -> Step:
 @rule(Rule.LEDGER_9, Rule.LEDGER_14)
 def cursor_reset(state: State, event: ops.CursorReset, config: Config) -> Step:
     """Set both positions of a cursor and forget what it acknowledged."""
-    # GUARD: a known cursor and a valid position.
+    # GUARD: a known cursor none of whose reads is open, and a valid position.
     cursor = ledger.cursor_of(state, event)
     managed = state.managed[event.cache]
-    if cursor is None or not ledger.is_valid(managed, event.pos):
+    is_reading = ledger.has_open_read(state, event.cache, event.cursor)
+    if cursor is None or is_reading or not ledger.is_valid(managed, event.pos):
         return Step(state, REFUSED, ())
 
     # DECISION: none.
@@ -154,8 +155,8 @@ def deactivate(state: State, event: ops.Deactivate, config: Config) -> Step:
 @rule(Rule.LEDGER_14)
 def cursor_close(state: State, event: ops.CursorClose, config: Config) -> Step:
     """Close a cursor."""
-    # GUARD: a known cursor.
-    if ledger.cursor_of(state, event) is None:
+    # GUARD: a known cursor none of whose reads is open.
+    if ledger.cursor_of(state, event) is None or ledger.has_open_read(state, event.cache, event.cursor):
         return Step(state, REFUSED, ())
 
     # DECISION: none.
@@ -261,11 +262,16 @@ def read_on(state: State, event: ops.CursorRead, most: int, config: Config) -> S
 NOTHING_SERVED: Final = Served((), (), ())
 
 
+def can_read(state: State, event: ops.CursorRead | ops.ReplayRead, config: Config) -> bool:
+    """Return whether storage answers at once, and the cursor is known."""
+    return config.storage is Storage.AT_ONCE and ledger.cursor_of(state, event) is not None
+
+
 @rule(Rule.LEDGER_3, Rule.LEDGER_4, Rule.LEDGER_9)
 def cursor_read(state: State, event: ops.CursorRead, config: Config) -> Step:
     """Read from the read position on, chunk by chunk."""
-    # GUARD: a known cursor, something to read, and a name that is free.
-    if ledger.cursor_of(state, event) is None or event.max_entries < 1 or storage_reads.is_held(state, event.hold):
+    # GUARD: storage that answers at once, a known cursor, something to read, and a name that is free.
+    if not can_read(state, event, config) or storage_reads.is_in_use(state, event.hold) or event.max_entries < 1:
         return Step(state, REFUSED, ())
 
     # DECISION and EFFECT: until enough was read, or the read position is behind the last entry.
@@ -306,7 +312,7 @@ GROUP_BYTES: Final = 1_048_576
 
 
 @rule(Rule.LEDGER_8)
-def move_off(state: State, event: ops.ReplayRead, pos: Position, config: Config) -> Step:
+def move_off(state: State, event: ops.ReplayRead | ops.ReplayBegin, pos: Position, config: Config) -> Step:
     """Move the read position behind a replayed position, if it is just there."""
     if state.managed[event.cache].cursors[event.cursor].read != pos:
         return ledger.unchanged(state)
@@ -403,18 +409,32 @@ def replay_grouped(state: State, event: ops.ReplayRead, wanted: tuple[Position, 
     return done._replace(outcome=Served(hits, fills, tuple(pos.entry for pos in (*hits, *fills))))
 
 
+Replayed = ops.ReplayRead | ops.ReplayBegin
+
+
+def are_there(state: State, event: Replayed) -> bool:
+    """Return whether a replay names entries, and nothing else."""
+    managed = state.managed[event.cache]
+    return bool(event.positions) and all(ledger.is_there(managed, pos) for pos in event.positions)
+
+
+@rule(Rule.LEDGER_8)
+def positions_to_replay(state: State, event: Replayed) -> tuple[Position, ...]:
+    """Return the positions of a replay that are not acknowledged, ascending."""
+    cursor = state.managed[event.cache].cursors[event.cursor]
+    return tuple(sorted(pos for pos in set(event.positions) if not ledger.is_acked(cursor, pos)))
+
+
 @rule(Rule.LEDGER_8, Rule.LEDGER_9)
 def replay_read(state: State, event: ops.ReplayRead, config: Config) -> Step:
     """Read positions again."""
-    # GUARD: a known cursor, positions that are there, and a name that is free.
-    cursor = ledger.cursor_of(state, event)
-    managed = state.managed[event.cache]
-    are_there = event.positions and all(ledger.is_there(managed, pos) for pos in event.positions)
-    if cursor is None or not are_there or storage_reads.is_held(state, event.hold):
+    # GUARD: storage that answers at once, a known cursor, positions that are there, and a name that is free.
+    is_free = not storage_reads.is_in_use(state, event.hold)
+    if not can_read(state, event, config) or not are_there(state, event) or not is_free:
         return Step(state, REFUSED, ())
 
     # DECISION: what is acknowledged is left out.
-    wanted = tuple(sorted(pos for pos in set(event.positions) if not ledger.is_acked(cursor, pos)))
+    wanted = positions_to_replay(state, event)
 
     # EFFECT and OUTCOME
     replay = replay_each if config.variants.replay is Replay.SINGLE else replay_grouped
@@ -426,7 +446,7 @@ def replay_add(state: State, event: ops.ReplayAdd, config: Config) -> Step:
     """Release one held entry; a dispatcher of Key_Shared expects it to be read once more."""
     # GUARD: a position that is held.
     held = [one for one in state.holds.get(event.hold, ()) if one.slot.pos == event.pos]
-    if not held:
+    if not held or not storage_reads.is_held(state, event.hold):
         return Step(state, REFUSED, ())
 
     # DECISION: the count goes up before the release takes it down.

@@ -1,6 +1,7 @@
 """The operations of managed ledgers and of what their reads need.
 
-Level `ledger` is a managed ledger with its cursors, `limits` permits for reads, `pending` the table of pending reads.
+Level `ledger` is a managed ledger with its cursors, `limits` permits for reads, `pending` the table of pending reads,
+and `inflight` reads by cursors that overlap in time.
 """
 
 from dataclasses import dataclass
@@ -281,11 +282,39 @@ class Fetch:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadBegin:
+    """Begin what `cursor_read` does; `read` names the read, and when it has ended, the hold of its entries."""
+
+    name: ClassVar[str] = "read_begin"
+    level: ClassVar[str] = "inflight"
+    rule: ClassVar[Rule] = Rule.INFLIGHT_5
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.InFlight,)
+    cache: CacheName
+    cursor: CursorName
+    read: ReadName
+    max_entries: Reads
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayBegin:
+    """Begin what `replay_read` does; `read` names it, and when it has ended, the hold of its entries."""
+
+    name: ClassVar[str] = "replay_begin"
+    level: ClassVar[str] = "inflight"
+    rule: ClassVar[Rule] = Rule.INFLIGHT_10
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.InFlight,)
+    cache: CacheName
+    cursor: CursorName
+    read: ReadName
+    positions: tuple[EntryPosition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StorageAnswer:
     """Let storage answer an ask: with all its entries, with only the first of them, or with an error."""
 
     name: ClassVar[str] = "storage_answer"
-    level: ClassVar[str] = "pending"
+    level: ClassVar[str] = "inflight"
     rule: ClassVar[Rule] = Rule.INFLIGHT_1
     answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.InFlight,)
     ask: AskNumber

@@ -2,8 +2,9 @@
 
 An operation belongs to a level: `range` for one cache by position, `queue` for time and passes, `manager` for triggers,
 settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors, `ledger` for
-managed ledgers, `limits` for permits, `pending` for the table of pending reads. The operations of the last three stand
-in `ledger_ops`. `rule` is the rule that is named if no other one is; `answers` lists the outcomes of the operation.
+managed ledgers, `limits` for permits, `pending` for the table of pending reads, `inflight` for reads by cursors that
+overlap in time. The operations of the last four stand in `ledger_ops`. `rule` is the rule that is named if no other one
+is; `answers` lists the outcomes of the operation.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,9 @@ from entrycache_reference.pulsar_pip430.ledger_ops import (
     GiveBack,
     LimiterState,
     MarkDelete,
+    ReadBegin,
     ReplayAdd,
+    ReplayBegin,
     ReplayRead,
     StorageAnswer,
     StorageAnswerKind,
@@ -70,7 +73,9 @@ __all__ = [
     "GiveBack",
     "LimiterState",
     "MarkDelete",
+    "ReadBegin",
     "ReplayAdd",
+    "ReplayBegin",
     "ReplayRead",
     "StorageAnswer",
     "StorageAnswerKind",
@@ -502,10 +507,12 @@ Op = (
     | GiveBack
     | LimiterState
     | Fetch
+    | ReadBegin
+    | ReplayBegin
     | StorageAnswer
 )
 
-LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "limits", "pending", "ledger")
+LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "limits", "pending", "ledger", "inflight")
 """The levels of the system, each containing those before it, but for `pending`, which is a level of its own.
 
 `limits` needs none of the others but `advance`.

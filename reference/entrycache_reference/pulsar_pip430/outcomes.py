@@ -229,12 +229,16 @@ class ReadError(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SentAsk:
-    """One read of storage that a step has sent; asks are numbered from 0 through the run."""
+    """One read of storage that a step has sent; asks are numbered from 0 through the run.
+
+    `cache` is that of the cursor which reads; None: the read has no cache.
+    """
 
     ask: int
     ledger: int
     first: int
     last: int
+    cache: CacheName | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ Beside: RangeEntryCacheImpl.readFromStorage (managed-ledger 4.2.4)
 
 from typing import NamedTuple
 
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, Storage
 from entrycache_reference.pulsar_pip430.ops import Fetch, StorageAnswer, StorageAnswerKind
 from entrycache_reference.pulsar_pip430.outcomes import EndedRead, InFlight, ReadError, SentAsk
-from entrycache_reference.pulsar_pip430.state import Ask, OpenRange, OpenRead, PendingReads, State, Step, Wait
+from entrycache_reference.pulsar_pip430.state import Ask, OpenRange, OpenRead, PendingReads, State, Step, Wait, Waiter
 from entrycache_reference.pulsar_pip430.storage_reads import REFUSED
 from entrycache_reference.rules import Rule, rule
-from entrycache_reference.vocabulary import Position, ReadName
+from entrycache_reference.vocabulary import CacheName, CursorName, Position, ReadName
 
 # Asks.
 
@@ -59,36 +59,49 @@ def pieces_of(pending: PendingReads, first: Position, last: Position) -> tuple[P
 
 
 @rule(Rule.INFLIGHT_2)
-def join(pending: PendingReads, name: ReadName, ledger: int, piece: Piece) -> tuple[PendingReads, Wait]:
+def join(
+    pending: PendingReads,
+    name: ReadName,
+    ledger: int,
+    piece: Piece,
+    cache: CacheName | None = None,
+    cursor: CursorName | None = None,
+) -> tuple[PendingReads, Wait]:
     """Let a read wait for a part of its range: for the ask that covers it, or for a new one."""
     number = pending.sent if piece.ask is None else piece.ask
+    waiter = Waiter(name, piece.first)
     if piece.ask is None:
         pending = pending._replace(sent=number + 1)
-        ask = Ask(ledger, piece.first, piece.last, (name,))
+        ask = Ask(ledger, piece.first, piece.last, (waiter,), cache=cache, cursor=cursor)
     else:
-        ask = pending.asks[number]._replace(waiting=(*pending.asks[number].waiting, name))
+        ask = pending.asks[number]._replace(waiting=(*pending.asks[number].waiting, waiter))
     return pending._replace(asks={**pending.asks, number: ask}), Wait(number, piece.first, piece.last)
 
 
 def sent_since(before: PendingReads, after: PendingReads) -> tuple[SentAsk, ...]:
     """Return the asks that were sent between two states, in order."""
     new = ((number, after.asks[number]) for number in range(before.sent, after.sent))
-    return tuple(SentAsk(number, ask.ledger, ask.first, ask.last) for number, ask in new)
+    return tuple(SentAsk(number, ask.ledger, ask.first, ask.last, ask.cache) for number, ask in new)
 
 
 def report(state: State, pending: PendingReads, ended: tuple[EndedRead, ...] = ()) -> Step:
     """Return the step to these pending reads, with what it asks and which reads it ends."""
-    asks = sent_since(state.pending, pending)
+    return Step(state._replace(pending=pending), sent_and_ended(state.pending, pending, ended), ())
+
+
+def sent_and_ended(before: PendingReads, after: PendingReads, ended: tuple[EndedRead, ...]) -> InFlight:
+    """Return the answer of a step that asks storage or ends reads."""
     done = tuple(sorted(ended, key=lambda one: one.read))
-    return Step(state._replace(pending=pending), InFlight(asks or None, done or None), ())
+    return InFlight(sent_since(before, after) or None, done or None)
 
 
 @rule(Rule.INFLIGHT_2)
 def fetch(state: State, event: Fetch, config: Config) -> Step:
     """Read a range from storage, sharing what is asked for already."""
-    # GUARD: one ledger, in order, and a free name.
+    # GUARD: one ledger, in order, and a free name. Storage that is held answers cursors only.
     pending = state.pending
-    if event.first.ledger != event.last.ledger or event.first > event.last or event.read in pending.reads:
+    is_range = event.first.ledger == event.last.ledger and event.first <= event.last
+    if config.storage is Storage.HELD or not is_range or event.read in pending.reads:
         return Step(state, REFUSED, ())
 
     # DECISION: for which parts to wait, and which to ask for.
@@ -141,7 +154,7 @@ def give(opened: OpenRead, number: int, given: tuple[Position, ...], has_failed:
     left = tuple(wait for wait in opened.range.waits if wait.ask != number)
     own = (pos for pos in given if any(wait.first <= pos.entry <= wait.last for wait in waited))
     is_failed = opened.range.has_failed or has_failed
-    return OpenRead(opened.range._replace(waits=left, has_failed=is_failed), (*opened.given, *own))
+    return OpenRead(opened.range._replace(waits=left, has_failed=is_failed, given=(*opened.range.given, *own)))
 
 
 @rule(Rule.INFLIGHT_8)
@@ -151,7 +164,7 @@ def ended(name: ReadName, opened: OpenRead) -> EndedRead | None:
         return None
     if opened.range.has_failed:
         return EndedRead(name, error=ReadError.READ_FAILED)
-    return EndedRead(name, tuple(sorted(opened.given)))
+    return EndedRead(name, tuple(sorted(opened.range.given)))
 
 
 @rule(Rule.INFLIGHT_3, Rule.INFLIGHT_13)
@@ -163,7 +176,7 @@ def give_to_all(
     pending = close_ask(pending, number, answer)
     given = given_entries(ask, answer)
     done: tuple[EndedRead, ...] = ()
-    for name in ask.waiting:
+    for name, _ in ask.waiting:
         opened = give(pending.reads[name], number, given, is_failure(answer))
         end = ended(name, opened)
         reads = {other: read for other, read in pending.reads.items() if other != name}
@@ -177,14 +190,14 @@ def is_too_long(ask: Ask, answer: StorageAnswerKind | int) -> bool:
     return isinstance(answer, int) and not 0 < answer <= ask.last - ask.first
 
 
-@rule(Rule.INFLIGHT_1, Rule.INFLIGHT_3, Rule.INFLIGHT_6)
-def storage_answer(state: State, event: StorageAnswer, config: Config) -> Step:
-    """Answer an ask."""
-    # GUARD: an open ask, and fewer entries than it asks for.
-    pending = state.pending
-    if event.ask not in pending.asks or is_too_long(pending.asks[event.ask], event.answer):
-        return Step(state, REFUSED, ())
+@rule(Rule.INFLIGHT_1)
+def is_refused(pending: PendingReads, event: StorageAnswer) -> bool:
+    """Return whether an answer is refused: its ask is not open, or it is too long."""
+    return event.ask not in pending.asks or is_too_long(pending.asks[event.ask], event.answer)
 
-    # DECISION, EFFECT and OUTCOME
-    after, done = give_to_all(pending, event.ask, event.answer)
+
+@rule(Rule.INFLIGHT_3, Rule.INFLIGHT_6)
+def answer_fetches(state: State, event: StorageAnswer) -> Step:
+    """Answer an ask that reads without a cache wait for."""
+    after, done = give_to_all(state.pending, event.ask, event.answer)
     return report(state, after, done)

@@ -120,43 +120,90 @@ class Wait(NamedTuple):
 
 
 class OpenRange(NamedTuple):
-    """A range of one ledger that a read has not been given yet.
+    """A range of one ledger that storage is to give.
 
-    `waits` are the parts that wait for an answer. `has_failed`: one of its parts was not given.
+    `waits` are the parts that wait for an answer, and `given` the positions that storage gave. `has_failed`: one of its
+    parts was not given. `rests` are the parts that no ask covered and that are read through the cache.
     """
 
     first: Position
     last: Position
     waits: tuple[Wait, ...] = ()
     has_failed: bool = False
+    given: tuple[Position, ...] = ()
+    rests: tuple[CachedRange, ...] = ()
+
+
+class CachedRange(NamedTuple):
+    """A range of one ledger that is read through the cache: what the cache gave, and the gaps between.
+
+    `is_last_try`: a gap has failed before, and now all of the range is read from storage.
+    """
+
+    first: Position
+    last: Position
+    hits: tuple[Position, ...] = ()
+    gaps: tuple[OpenRange, ...] = ()
+    is_last_try: bool = False
 
 
 class OpenRead(NamedTuple):
-    """A read that has not ended, and the positions that it was given so far."""
+    """A read without a cache that has not ended."""
 
     range: OpenRange
-    given: tuple[Position, ...] = ()
+
+
+class ReadInFlight(NamedTuple):
+    """A read or a replay by a cursor that has not ended. What it has got stands in `State.holds` under its name.
+
+    `most` is the number of entries that a read still wants; None: it is a replay. `start` is the position from which
+    its chunk was looked for, `wanted` are the positions of the chunk or of the replay, and `last` is the entry that was
+    appended last when the chunk was asked for. Of `ranges` something is missing, and `finished` are whole or failed.
+    """
+
+    cache: CacheName
+    cursor: CursorName
+    most: int | None
+    start: Position
+    wanted: tuple[Position, ...] = ()
+    last: Position | None = None
+    ranges: tuple[CachedRange, ...] = ()
+    finished: tuple[CachedRange, ...] = ()
+
+
+class Waiter(NamedTuple):
+    """A read that waits for an ask, and the first entry of the part that it waits for."""
+
+    read: ReadName
+    first: int
 
 
 class Ask(NamedTuple):
-    """A read of storage that was not answered yet, with the reads that wait for it in the order in which they joined.
+    """A read of storage that was not answered yet, with those who wait for it in the order in which they joined.
 
-    Who asked comes first. If `is_joinable` is False, no further read may join.
+    Who asked comes first. If `is_joinable` is False, no further read may join. `cache` and `cursor` are those of the
+    read that asked; a replay has no cursor, and a read without a cache has neither.
     """
 
     ledger: int
     first: int
     last: int
-    waiting: tuple[ReadName, ...]
+    waiting: tuple[Waiter, ...]
     is_joinable: bool = True
+    cache: CacheName | None = None
+    cursor: CursorName | None = None
 
 
 class PendingReads(NamedTuple):
-    """The reads that are open, what they have asked of storage by number, and the number of asks so far."""
+    """The reads that are open, what they have asked of storage by number, and the number of asks so far.
+
+    `reads` are those without a cache, `of_cursors` those by cursors.
+    """
 
     asks: Mapping[int, Ask] = {}
     sent: int = 0
     reads: Mapping[ReadName, OpenRead] = {}
+    of_cursors: Mapping[ReadName, ReadInFlight] = {}
 
 
 class Counts(NamedTuple):

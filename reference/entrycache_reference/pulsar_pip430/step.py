@@ -19,6 +19,7 @@ from entrycache_reference.pulsar_pip430 import (
     ops,
     passes,
     pending_reads,
+    reads_in_flight,
     storage_reads,
 )
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE, cache_of, open_row
@@ -139,7 +140,9 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.GiveBack: storage_reads.give_back,
     ops.LimiterState: storage_reads.limiter_state,
     ops.Fetch: pending_reads.fetch,
-    ops.StorageAnswer: pending_reads.storage_answer,
+    ops.ReadBegin: reads_in_flight.read_begin,
+    ops.ReplayBegin: reads_in_flight.replay_begin,
+    ops.StorageAnswer: reads_in_flight.storage_answer,
 }
 """The function of each operation."""
 
@@ -176,7 +179,7 @@ UNMANAGED: Final = (
 )
 """The operations that would change a cache past its managed ledger; a managed cache refuses them."""
 
-MANAGED: Final = tuple(op for op in ops.LEDGER_OPS if op is not ops.Append)
+MANAGED: Final = (*(op for op in ops.LEDGER_OPS if op is not ops.Append), ops.ReadBegin, ops.ReplayBegin)
 """The operations that only a managed cache takes; `append` opens one."""
 
 

@@ -39,16 +39,31 @@ from entrycache_reference.pulsar_pip430.outcomes import (
     Released,
     Served,
 )
-from entrycache_reference.pulsar_pip430.state import HeldPosition, Limiter, Part, Row, Slot, State, Step, WaitingRequest
+from entrycache_reference.pulsar_pip430.state import (
+    Entry,
+    HeldPosition,
+    Limiter,
+    Part,
+    Row,
+    Slot,
+    State,
+    Step,
+    WaitingRequest,
+)
 from entrycache_reference.rules import Rule, rule
-from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, RequestName
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, ReadName, RequestName
 
 REFUSED = Refused(ErrorKind.ILLEGAL_ARGUMENT)
 
 
-def is_held(state: State, hold: HoldName | Absent) -> bool:
-    """Return whether that hold is open."""
-    return hold is not ABSENT and hold in state.holds
+def is_in_use(state: State, name: HoldName | Absent) -> bool:
+    """Return whether that name is an open hold, or a read by a cursor that has not ended."""
+    return name is not ABSENT and (name in state.holds or ReadName(name) in state.pending.of_cursors)
+
+
+def is_held(state: State, hold: HoldName) -> bool:
+    """Return whether that hold is open: what a read has got is held for others only when the read has ended."""
+    return hold in state.holds and ReadName(hold) not in state.pending.of_cursors
 
 
 @rule(Rule.LEDGER_18)
@@ -72,20 +87,36 @@ def look_up(state: State, name: CacheName, wanted: tuple[Position, ...], config:
 
     # EFFECT: every hit is a lookup of its own.
     parts = look_up_each(state, name, tuple(hits), config)
-    after = parts[-1].step.state if parts else state
-    counts = after.counts._replace(
-        hit_entries=after.counts.hit_entries + len(hits),
-        hit_bytes=after.counts.hit_bytes + sum(entry.size_bytes for entry in hits.values()),
-        miss_entries=after.counts.miss_entries + len(fills),
-        miss_bytes=after.counts.miss_bytes + sum(stored_size(state, name, pos, config) for pos in fills),
-    )
+    after = count_hits(parts[-1].step.state if parts else state, tuple(hits.values()))
+    after = count_misses(after, name, fills, config)
 
     # OUTCOME
     tokens = tuple(entry.token for entry in hits.values())
     served = Served(tuple(hits), fills, payloads_of(tokens, fills))
     row_at = {pos: row for pos, part in zip(hits, parts, strict=True) for row in part.step.rows}
-    row_at |= {pos: absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills}
-    return Step(after._replace(counts=counts), served, tuple(row_at[pos] for pos in wanted), parts)
+    row_at |= dict(zip(fills, missed_rows(state, name, fills), strict=True))
+    return Step(after, served, tuple(row_at[pos] for pos in wanted), parts)
+
+
+@rule(Rule.METRICS_6)
+def count_hits(state: State, hits: tuple[Entry, ...]) -> State:
+    """Return the state with these hits counted."""
+    counts = state.counts
+    hit_bytes = counts.hit_bytes + sum(entry.size_bytes for entry in hits)
+    return state._replace(counts=counts._replace(hit_entries=counts.hit_entries + len(hits), hit_bytes=hit_bytes))
+
+
+@rule(Rule.METRICS_6, Rule.LEDGER_18)
+def count_misses(state: State, name: CacheName, fills: tuple[Position, ...], config: Config) -> State:
+    """Return the state with these misses counted."""
+    counts = state.counts
+    miss_bytes = counts.miss_bytes + sum(stored_size(state, name, pos, config) for pos in fills)
+    return state._replace(counts=counts._replace(miss_entries=counts.miss_entries + len(fills), miss_bytes=miss_bytes))
+
+
+def missed_rows(state: State, name: CacheName, fills: tuple[Position, ...]) -> tuple[Row, ...]:
+    """Build the rows of positions that storage has to give."""
+    return tuple(absent_row(Rule.READ_8, "MISS", "READ", state, name, pos) for pos in fills)
 
 
 @rule(Rule.READ_7)
@@ -189,7 +220,7 @@ def finish_read(
 def read(state: State, event: Read, config: Config) -> Step:
     """Read a range through the cache."""
     # GUARD: one ledger, in order, and a name that is free.
-    if event.first.ledger != event.last.ledger or event.first > event.last or is_held(state, event.hold):
+    if event.first.ledger != event.last.ledger or event.first > event.last or is_in_use(state, event.hold):
         return Step(state, REFUSED, ())
 
     # DECISION: hits are decided, and marked, for the whole range.
@@ -209,7 +240,7 @@ def read(state: State, event: Read, config: Config) -> Step:
 def read_one(state: State, event: ReadOne, config: Config) -> Step:
     """Read one position through the cache."""
     # GUARD: a name that is free.
-    if is_held(state, event.hold):
+    if is_in_use(state, event.hold):
         return Step(state, REFUSED, ())
 
     # DECISION: a hit exactly when the position is cached.

@@ -71,6 +71,10 @@ class Aim:
         self.room_bytes = None if crosses or config.max_size_bytes == 0 else int(config.max_size_bytes * 0.98)
         self.token = FIRST_TOKEN
 
+    def offers(self, *names: str) -> bool:
+        """Return whether the subject has all these operations."""
+        return self.declaration.ops.issuperset(names)
+
     def cache(self) -> CacheName:
         """Return a name of a cache, known or not."""
         return self.caches[self.draw(0, len(self.caches) - 1)]

@@ -16,11 +16,11 @@ from entrycache_conformance.systems.pulsar import make_boundary_places, take_cac
 from entrycache_conformance.systems.pulsar_pip430 import entry_arguments, ledger_arguments
 from entrycache_conformance.systems.pulsar_pip430.entry_arguments import Aim, hold_of
 from entrycache_conformance.systems.pulsar_pip430.workload import (
-    LEVEL_OF,
     ROW_LENGTHS,
     WORKLOADS,
     WorkloadProfile,
     last_level,
+    levels_of,
     make_config,
     own_menu,
 )
@@ -349,13 +349,13 @@ MANY_CURSORS = 12
 def case_menus(whole: tuple[str, ...], traits_of: WorkloadProfile) -> tuple[tuple[str, ...], ...]:
     """Return the menus of a case: everything, or one time in three the last level with what it needs.
 
-    The levels range and queue need each other; two cases in three of level ledger stay there.
+    The levels range and queue need each other; two cases in three of levels ledger and inflight stay there.
     """
     often = WORKLOADS[traits_of].often
     weighted = tuple(name for name in whole for _ in range(often.get(name, 1)))
     if last_level(whole) in {"range", "queue"}:
         return (weighted,)
-    if last_level(whole) == "ledger":
+    if last_level(whole) in {"ledger", "inflight"}:
         return own_menu(weighted), weighted, own_menu(weighted)
     return weighted, weighted, own_menu(weighted)
 
@@ -371,7 +371,7 @@ def plan_case(
         else WORKLOADS[profile]
     )
     traits = traits._replace(fresh=take_caches(traits.fresh, declaration))
-    levels = {LEVEL_OF[name] for name in menu}
+    levels = levels_of(menu)
     crosses = bool(levels - {"range", "queue"})
     config = make_config(draw, declaration, menu, traits)
     chosen = choose(draw, case_menus(menu, profile))

@@ -16,6 +16,7 @@ from entrycache_conformance.systems.pulsar_pip430.entry_arguments import SMALL_S
 from entrycache_conformance.systems.pulsar_pip430.workload import LedgerNames
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Storage
 from entrycache_reference.pulsar_pip430.state import ManagedLedger, State
 from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
 
@@ -136,9 +137,11 @@ def cursor_open(aim: Aim, state: State) -> ops.CursorOpen:
     return ops.CursorOpen(cache, name, place_of(aim, state, cache), aim.draw(0, 2) < 2)
 
 
-def cursor_read(aim: Aim, state: State) -> ops.CursorRead:
-    """Read a few entries, or all."""
+def cursor_read(aim: Aim, state: State) -> Any:
+    """Read a few entries, or all; while storage is held, mostly begin to."""
     cache = managed_cache(aim)
+    if aim.config.storage is Storage.HELD and aim.offers("read_begin") and aim.draw(0, 9):
+        return read_begin(aim, state)
     return ops.CursorRead(cache, opened_cursor(aim, state, cache), choose(aim.draw, MOST_ENTRIES), hold_of(aim, state))
 
 
@@ -156,9 +159,11 @@ def replay_add(aim: Aim, state: State) -> ops.ReplayAdd:
     return ops.ReplayAdd(hold, pos, dispatcher)
 
 
-def replay_read(aim: Aim, state: State) -> ops.ReplayRead:
-    """Replay a few positions."""
+def replay_read(aim: Aim, state: State) -> Any:
+    """Replay a few positions; while storage is held, mostly begin to."""
     cache = managed_cache(aim)
+    if aim.config.storage is Storage.HELD and aim.offers("replay_begin") and aim.draw(0, 9):
+        return replay_begin(aim, state)
     number = (2, 1, 3, 5)[aim.draw(0, 3)]
     positions = tuple(entry_of(aim, state, cache) for _ in range(number))
     return ops.ReplayRead(cache, opened_cursor(aim, state, cache), positions, hold_of(aim, state))
@@ -270,16 +275,116 @@ ANSWERS: Final = (
 )
 
 
-def storage_answer(aim: Aim, state: State) -> ops.StorageAnswer:
-    """Answer mostly an ask that is open, in any order; one in four with fewer entries, if it asks for several."""
+def storage_answer(aim: Aim, state: State) -> Any:
+    """Answer mostly an ask that is open, in any order; one in four with fewer entries, if it asks for several.
+
+    Where no ask of a cursor is open, mostly a read begins.
+    """
+    if not state.pending.asks and aim.offers("read_begin") and aim.draw(0, 19):
+        return read_begin(aim, state)
+    return answer_one(aim, state)
+
+
+def answer_one(aim: Aim, state: State) -> ops.StorageAnswer:
+    """Answer an ask."""
     opened = list(state.pending.asks)
     at = aim.draw(0, 8 * len(opened))
     number = opened[at % len(opened)] if at < 8 * len(opened) else state.pending.sent
     ask = state.pending.asks.get(number)
     kind = aim.draw(0, 7)
-    if ask is not None and kind >= 6:
-        return ops.StorageAnswer(number, aim.draw(7 - kind, max(1, ask.last - ask.first) + kind - 6))
+    if ask is not None and kind >= (6 if ask.cache is None else 5) and (ask.cache is None or ask.first < ask.last):
+        return ops.StorageAnswer(number, aim.draw(int(kind < 7), max(1, ask.last - ask.first) + int(kind == 7)))
     return ops.StorageAnswer(number, ANSWERS[aim.draw(0, len(ANSWERS) - 1)])
 
 
-PENDING_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {"fetch": fetch, "storage_answer": storage_answer}
+# Reads in flight.
+
+
+def open_read(aim: Aim, state: State) -> ReadName:
+    """Return mostly a name that neither an open read nor a hold has."""
+    used = {*state.pending.of_cursors, *state.holds}
+    free = [name for name in READS if name not in used]
+    at = aim.draw(0, 15)
+    return free[at % len(free)] if free and at < 15 else READS[at % len(READS)]
+
+
+def idle_cursor(aim: Aim, state: State, cache: CacheName, is_replay: bool) -> CursorName:
+    """Return mostly a cursor that has no open read of that kind."""
+    opened = state.pending.of_cursors.values()
+    busy = {read.cursor for read in opened if read.cache == cache and (read.most is None) is is_replay}
+    idle = [name for name in sorted(managed_of(state, cache).cursors) if name not in busy]
+    at = aim.draw(0, 8 * len(idle))
+    return idle[at % len(idle)] if at < 8 * len(idle) else opened_cursor(aim, state, cache)
+
+
+FEW_ENTRIES: Final = 6
+"""The number of entries from which there is enough to read."""
+
+
+def missing_first(aim: Aim, state: State, cache: CacheName, cursor: CursorName) -> Any:
+    """Return what a reader of a managed cache lacks: entries, cursors, or something left to read; mostly None."""
+    if not aim.offers("append", "cursor_open", "cursor_reset") or aim.draw(0, 9) == 9:
+        return None
+    if cache not in state.managed:
+        return ops.Append(cache, first_place(state), appended_size(aim)) if cache not in state.caches else None
+    managed = state.managed[cache]
+    there = entries_of(managed)
+    if len(there) < FEW_ENTRIES and aim.draw(0, 4):
+        return ops.Append(cache, next_append(managed), appended_size(aim))
+    if len(managed.cursors) < (1, 2, 3)[aim.draw(0, 2)]:
+        free = [name for name in MANAGED_CURSORS if name not in managed.cursors]
+        return ops.CursorOpen(cache, free[0], there[aim.draw(0, min(2, len(there) - 1))], aim.draw(0, 2) < 2)
+    held = [name for name in state.holds if ReadName(name) not in state.pending.of_cursors]
+    if len(held) > HOLDS_MOST and aim.offers("release"):
+        return ops.Release(held[0])
+    opened = state.pending.of_cursors.values()
+    if state.pending.asks and any(read.cursor == cursor for read in opened) and aim.draw(0, 3):
+        return answer_one(aim, state)
+    reader = managed.cursors.get(cursor)
+    if reader is not None and reader.read > there[-1] and aim.draw(0, 3):
+        return ops.CursorReset(cache, cursor, there[aim.draw(0, len(there) - 1)])
+    return None
+
+
+HOLDS_MOST: Final = 2
+"""The number of holds above which one of them is released before another read begins."""
+
+
+def first_place(state: State) -> Position:
+    """Return the first position of a ledger that no managed cache has had."""
+    return Position(max((number for other in state.managed.values() for number in other.ids), default=0) + 1, 0)
+
+
+READ_LENGTHS: Final = (3, 2, 5, 4, 9, 1, 0)
+
+
+def read_begin(aim: Aim, state: State) -> Any:
+    """Begin to read a few entries, or all; where something is missing for that, make it first."""
+    cache = managed_cache(aim)
+    cursor = idle_cursor(aim, state, cache, False)
+    if (missing := missing_first(aim, state, cache, cursor)) is not None:
+        return missing
+    if aim.config.storage is Storage.AT_ONCE and aim.offers("cursor_read") and aim.draw(0, 9):
+        return ops.CursorRead(cache, cursor, choose(aim.draw, MOST_ENTRIES), hold_of(aim, state))
+    return ops.ReadBegin(cache, cursor, open_read(aim, state), choose(aim.draw, READ_LENGTHS))
+
+
+def replay_begin(aim: Aim, state: State) -> Any:
+    """Begin to replay a few positions, if there are any."""
+    cache = managed_cache(aim)
+    cursor = idle_cursor(aim, state, cache, True)
+    if (missing := missing_first(aim, state, cache, cursor)) is not None:
+        return missing
+    number = (2, 1, 3, 5)[aim.draw(0, 3)]
+    positions = tuple(entry_of(aim, state, cache) for _ in range(number))
+    if aim.config.storage is Storage.AT_ONCE and aim.offers("replay_read") and aim.draw(0, 9):
+        return ops.ReplayRead(cache, cursor, positions, hold_of(aim, state))
+    return ops.ReplayBegin(cache, cursor, open_read(aim, state), positions)
+
+
+PENDING_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
+    "fetch": fetch,
+    "read_begin": read_begin,
+    "replay_begin": replay_begin,
+    "storage_answer": storage_answer,
+}

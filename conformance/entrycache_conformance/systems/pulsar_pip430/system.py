@@ -233,6 +233,8 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
     "give_back": [{"op": "acquire", "id": "r", "permits": 1}, {"op": "give_back", "id": "r"}],
     "limiter": [{"op": "limiter"}],
     "fetch": [*FETCHES, {"op": "fetch", "read": "g", "first": [1, 4], "last": [1, 2]}],
+    "read_begin": [*OPENED, {"op": "read_begin", **S, "read": "f", "max_entries": 2}],
+    "replay_begin": [*OPENED, {"op": "replay_begin", **S, "read": "f", "positions": [[1, 1]]}],
     "storage_answer": [
         *FETCHES,
         {"op": "storage_answer", "ask": 0, "answer": 2},
@@ -267,7 +269,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         introspection=frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"}),
         limits=Limits,
         computed=lambda config: {"grace_millis": config.effective_grace_millis},
-        other_ops=workload.INFLIGHT_OPS,
+        other_ops=workload.UNBUILT_OPS,
     ),
     cases=system.Cases(
         workload.menu,
@@ -288,6 +290,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
                 "ledger": (frozenset({"append"}), frozenset({"cursor_read", "replay_read"})),
                 "limits": (frozenset({"acquire"}), frozenset({"give_back"})),
                 "pending": (frozenset({"fetch"}), frozenset({"storage_answer"})),
+                "inflight": (frozenset({"append"}), frozenset({"read_begin", "replay_begin"})),
             }
         ),
         smoke=SMOKE_CASES,
@@ -295,7 +298,8 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         unsupported_reason=unsupported_reason,
         cost_bound=cost_bound,
         visible_levels=dict.fromkeys(
-            ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"), frozenset({"cursors", "ledger"})
+            ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"),
+            frozenset({"cursors", "ledger", "inflight"}),
         ),
     ),
     text=system.Text(
@@ -309,5 +313,5 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     faults=fast_cache.FAULTS,
     seeded_faults=system.SeededFaults(SEEDED_FAULTS.own, SEEDED_FAULTS.others, registry.decision_flips),
     jvm=jars.PULSAR,
-    standalone=MappingProxyType({"limits": frozenset({"advance"}), "pending": frozenset()}),
+    standalone=MappingProxyType({"limits": frozenset({"advance"}), "pending": frozenset({"storage_answer"})}),
 )

@@ -24,7 +24,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, bounded_field, choose, step_field
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config, Eviction
+from entrycache_reference.pulsar_pip430.config import Config, Eviction, Storage
 from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
 
 
@@ -87,6 +87,8 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
             "the subject offers no operation of that level; "
             "expected max_size_bytes 0, or a trigger not below the sizes inserted"
         )
+    if config.storage is Storage.HELD and config.evict_by_mark_deleted:
+        return "the case holds storage back and tracks cursors where they acknowledge; expected one of both"
     nulls = [index for index, op in enumerate(steps) if getattr(op, "pos", op) is None]
     if nulls and not declaration.limits.null_positions and "limits.null_positions" not in declaration.findings:
         return f"the subject takes no null positions, and step {nulls[0]} of the case has one"
@@ -121,7 +123,7 @@ def cost_bound(config: Config, steps: Sequence[Any]) -> int:
         elif isinstance(op, ops.Append):
             named.add((op.cache, op.pos))
             counted += 1
-        elif isinstance(op, ops.CursorRead | ops.ReplayRead):
+        elif isinstance(op, ops.CursorRead | ops.ReplayRead | ops.ReadBegin | ops.ReplayBegin | ops.StorageAnswer):
             times = max(1, len(named))
             counted += times
         elif isinstance(op, ops.ExpectRead):
@@ -295,12 +297,14 @@ WEIGHTS: Final[dict[str, int]] = {
     "give_back": 7,
     "limiter": 3,
     "fetch": 9,
+    "read_begin": 8,
+    "replay_begin": 3,
     "storage_answer": 9,
 }
 
 OWN_LEVEL_FACTOR: Final = {
     **{"range": 1, "queue": 1, "manager": 2, "reads": 2, "cursors": 3, "ledger": 3},
-    **{"limits": 3, "pending": 3},
+    **{"limits": 3, "pending": 3, "inflight": 5},
 }
 """The factors by which operations of a level come more often in cases of that level: about half of all steps."""
 
@@ -308,13 +312,19 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 PREPARING_OPS: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
 """Operations that give the others of every level something to do."""
 
+OPS_OF_READERS: Final = frozenset(
+    "append cursor_open cursor_seek mark_delete ack activate deactivate cursor_state release replay_add observe "
+    "delete_ledger cursor_close cursor_reset metrics advance cycle evict".split()
+)
+"""Operations that give reads in flight something to do."""
+
 VARIANT_RULES: Final = frozenset(
     {rules.Rule.INSERT_7, rules.Rule.INSERT_8, rules.Rule.READ_13, rules.Rule.COUNT_8, rules.Rule.REQUEUE_9}
 )
 """Rules about a variant and not about the default behaviour."""
 
-INFLIGHT_OPS: Final = frozenset("read_begin replay_begin run_invalidations".split())
-"""Operations of level `inflight`, which is not built. A subject may declare them, but nobody calls them."""
+UNBUILT_OPS: Final = frozenset({"run_invalidations"})
+"""Operations of level `ledger` that are not built. A subject may declare them, but nobody calls them."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
@@ -328,16 +338,23 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
     )
 
 
+def levels_of(menu: Iterable[str]) -> set[str]:
+    """Return the levels that have an operation in the menu; answers of storage belong to fetches if there are such."""
+    names = set(menu) - {"observe"}
+    levels = {LEVEL_OF[name] for name in names} or {LEVELS[0]}
+    return levels - {"inflight"} if "fetch" in names and "read_begin" not in names else levels
+
+
 def last_level(menu: Iterable[str]) -> str:
     """Return the last level that has an operation in the menu."""
-    levels = {LEVEL_OF[name] for name in menu if name != "observe"} or {LEVELS[0]}
-    return max(levels, key=LEVELS.index)
+    return max(levels_of(menu), key=LEVELS.index)
 
 
 def own_menu(whole: Sequence[str]) -> tuple[str, ...]:
     """Return the operations of a menu's last level, with those that they need."""
     level = last_level(whole)
-    return tuple(name for name in whole if LEVEL_OF[name] == level or name in PREPARING_OPS)
+    own = OPS_OF_READERS if level == "inflight" else PREPARING_OPS
+    return tuple(name for name in whole if LEVEL_OF[name] == level or name in own)
 
 
 Menu = dict[str, tuple[Any, ...]]
@@ -380,6 +397,13 @@ LEDGER_CONFIGS: Final[Menu] = {
 }
 """Settings of managed ledgers; backlogs of generated cases are short."""
 
+INFLIGHT_CONFIGS: Final[Menu] = {
+    "storage": (Storage.HELD, Storage.HELD, Storage.HELD, Storage.AT_ONCE),
+    "max_size_bytes": (100, 50, 1_000, 1_000, 20, 0),
+    "grace_millis": (None, 0),
+}
+"""Settings of reads in flight: storage is mostly held."""
+
 LIMIT_CONFIGS: Final[Menu] = {
     "max_reads_in_flight_bytes": (10, 1, 7, 100, 0),
     "acquire_timeout_millis": (2, 1, 0, 3),
@@ -414,7 +438,7 @@ EXTREME_CONFIGS: Final[Menu] = {
 def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], traits: WorkloadParameters) -> Config:
     """Draw a configuration for cases of these operations."""
     base: Config = declaration.base_config()
-    levels = {LEVEL_OF[name] for name in menu}
+    levels = levels_of(menu)
     crosses = bool(levels - {"range", "queue"})
     options = {**QUEUE_CONFIGS, "max_size_bytes": (base.max_size_bytes,) * 11 + (0,)}
     if crosses:
@@ -428,6 +452,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         options["ttl_nanos"] += (1, 0, 20)
     if "ledger" in levels:
         options |= LEDGER_CONFIGS
+    if "inflight" in levels:
+        options |= INFLIGHT_CONFIGS
     if "limits" in levels:
         options |= LIMIT_CONFIGS
     if traits.flood and crosses:
@@ -447,7 +473,7 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         changes |= _boundary_limits(draw, changes, crosses)
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
-    return dataclasses.replace(base, **changes)
+    return within_schema(dataclasses.replace(base, **changes), declaration)
 
 
 def _boundary_limits(draw: Draw, changes: Mapping[str, Any], crosses: bool) -> dict[str, Any]:
@@ -456,3 +482,11 @@ def _boundary_limits(draw: Draw, changes: Mapping[str, Any], crosses: bool) -> d
         limit, watermark = choose(draw, BOUNDARY_LIMITS)
         return {"max_size_bytes": limit, "watermark": watermark}
     return {"max_size_bytes": choose(draw, LIMITS_NOT_REACHED)} if not crosses and changes.get("max_size_bytes") else {}
+
+
+def within_schema(config: Config, declaration: Declaration) -> Config:
+    """Return the configuration with storage held only if cursors are tracked where they read."""
+    if config.storage is Storage.AT_ONCE or not config.evict_by_mark_deleted:
+        return config
+    key = "evict_by_mark_deleted" if declaration.varies("evict_by_mark_deleted") else "storage"
+    return dataclasses.replace(config, **{key: getattr(Config(), key)})

@@ -1,14 +1,15 @@
-"""Seeded faults of level `cursors`, members, positions, ranks and the grace period, and of level `ledger`.
+"""Seeded faults of level `cursors`, members, positions, ranks and the grace period, and of levels `ledger`, `inflight`.
 
 Each fault calls the function of the reference and changes its result, or replaces it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
 from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
 from entrycache_reference.pulsar_pip430 import (
+    cached_ranges,
     change,
     cursors,
     entries,
@@ -17,14 +18,26 @@ from entrycache_reference.pulsar_pip430 import (
     manager,
     ops,
     outcomes,
+    reads_in_flight,
     storage_reads,
 )
+from entrycache_reference.pulsar_pip430.cached_ranges import Work
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, FailedRead
 from entrycache_reference.pulsar_pip430.ledger_cursors import Chunk
-from entrycache_reference.pulsar_pip430.state import Cache, ManagedCursor, ManagedLedger, State, Step
+from entrycache_reference.pulsar_pip430.reads_in_flight import Given
+from entrycache_reference.pulsar_pip430.state import (
+    Ask,
+    Cache,
+    CachedRange,
+    ManagedCursor,
+    ManagedLedger,
+    ReadInFlight,
+    State,
+    Step,
+)
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import CacheName, CursorName, Position, Reads
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName, Reads
 
 EARLIEST: Final = Position(-1, -1)
 """A position before every other one."""
@@ -390,3 +403,68 @@ def deactivate_everywhere(state: State, event: ops.Deactivate, config: Config) -
         left = {cursor: pos for cursor, pos in cache_of(after, name).members.items() if cursor != event.cursor}
         after = cursors.with_members(after, name, left, cache_of(after, name).grace_start_nanos)
     return done._replace(state=after)
+
+
+# Level `inflight`: reads by cursors that overlap in time.
+
+
+@seeded_fault(Rule.INFLIGHT_3, "reads_in_flight.count_of_ask", other=True)
+def counted_with_one_more(state: State, ask: Ask, config: Config) -> int:
+    """The entries that storage gives expect one read more than there are cursors to come."""
+    count = reads_in_flight.count_of_ask(state, ask, config)
+    return count + 1 if count > 0 else count
+
+
+@seeded_fault(Rule.INFLIGHT_4, "reads_in_flight.fill_answer")
+def fill_without_claims(
+    work: Work, ask: Ask, given: tuple[Position, ...], config: Config
+) -> tuple[Work, tuple[Given, ...]]:
+    """A delivery of what storage gave takes nothing from its count."""
+    work, filled = reads_in_flight.fill_answer(work, ask, given, config)
+    return work, tuple(one._replace(is_cached=False) for one in filled)
+
+
+@seeded_fault(Rule.INFLIGHT_5, "reads_in_flight.acknowledged_by_now")
+def acknowledged_when_asked(cursor: ManagedCursor, listed: tuple[Position, ...]) -> tuple[Position, ...]:
+    """What was acknowledged while a read was out is delivered all the same."""
+    return ()
+
+
+@seeded_fault(Rule.INFLIGHT_7, "cached_ranges.can_try_again")
+def tries_only_once(cached: CachedRange) -> bool:
+    """A range of which the cache gave a part fails with the first gap that fails."""
+    return False
+
+
+@seeded_fault(Rule.INFLIGHT_9, "cached_ranges.give_back", "reads_in_flight.give_back")
+def give_back_and_count(work: Work, name: ReadName, positions: Iterable[Position], config: Config) -> Work:
+    """What a read gives back takes one from its count."""
+    variants = replace(config.variants, failed_read=FailedRead.COUNTED)
+    return cached_ranges.give_back(work, name, positions, replace(config, variants=variants))
+
+
+@seeded_fault(Rule.INFLIGHT_10, "reads_in_flight.end_failed")
+def end_with_nothing(work: Work, name: ReadName) -> Work:
+    """A read of which a later chunk fails loses the entries of the earlier ones."""
+    own = HoldName(name)
+    holds = {other: kept for other, kept in work.state.holds.items() if other != own}
+    state = work.state._replace(holds=holds)
+    return reads_in_flight.end_failed(work._replace(done=work.done._replace(state=state)), name)
+
+
+@seeded_fault(Rule.INFLIGHT_11, "reads_in_flight.positions_to_deliver")
+def positions_around_a_hole(read: ReadInFlight, got: frozenset[Position], config: Config) -> tuple[Position, ...]:
+    """A chunk is delivered without the entries that storage left out, and with those behind them."""
+    return tuple(sorted(got))
+
+
+@seeded_fault(Rule.INFLIGHT_12, "reads_in_flight.move_on")
+def move_below_the_mark(work: Work, name: ReadName, after: Position, config: Config, is_last: bool = False) -> Work:
+    """A read that comes back moves its cursor even behind the mark-delete position."""
+    read = work.state.pending.of_cursors[name]
+    done = reads_in_flight.move_on(work, name, after, config, is_last)
+    cursor = done.state.managed[read.cache].cursors[read.cursor]
+    if after > cursor.mark_delete:
+        return done
+    back = ledger.with_cursor(done.state, read.cache, read.cursor, cursor._replace(read=after))
+    return done._replace(done=done.done._replace(state=back))

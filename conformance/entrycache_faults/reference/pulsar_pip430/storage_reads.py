@@ -79,7 +79,7 @@ def offer_expecting_one_fewer(state: State, event: ops.Insert, config: Config, c
 @seeded_fault(Rule.READ_10, ops.ReadOne)
 def read_one_caching(state: State, event: ops.ReadOne, config: Config) -> Step:
     """read_one caches what storage gives."""
-    if storage_reads.is_held(state, event.hold):
+    if storage_reads.is_in_use(state, event.hold):
         return storage_reads.read_one(state, event, config)
     served = storage_reads.look_up(state, event.cache, (event.pos,), config)
     filled = Step(served.state, served.outcome, ())
@@ -327,14 +327,17 @@ def pieces_of_whole_asks(pending: PendingReads, first: Position, last: Position)
 def give_all_but_the_last(opened: OpenRead, number: int, given: tuple[Position, ...], has_failed: bool) -> OpenRead:
     """The last entry of a part is not given to the read that waits for it."""
     done = pending_reads.give(opened, number, given, has_failed)
-    return done._replace(given=done.given[:-1]) if len(done.given) > len(opened.given) + 1 else done
+    given_now = done.range.given
+    if len(given_now) <= len(opened.range.given) + 1:
+        return done
+    return OpenRead(done.range._replace(given=given_now[:-1]))
 
 
 @seeded_fault(Rule.INFLIGHT_3, "pending_reads.give", other=True)
 def give_to_the_asker(opened: OpenRead, number: int, given: tuple[Position, ...], has_failed: bool) -> OpenRead:
     """A read that waits for several answers is given nothing but the first of them."""
     done = pending_reads.give(opened, number, given, has_failed)
-    return done._replace(given=opened.given) if opened.given else done
+    return OpenRead(done.range._replace(given=opened.range.given)) if opened.range.given else done
 
 
 @seeded_fault(Rule.INFLIGHT_6, "pending_reads.seal")
@@ -362,7 +365,7 @@ def give_to_all_but_the_last(
 ) -> tuple[PendingReads, tuple[outcomes.EndedRead, ...]]:
     """The read that joined last is forgotten if it waits for nothing else, and so it waits for ever."""
     ask = pending.asks[number]
-    waits = pending.reads[ask.waiting[-1]].range.waits
+    waits = pending.reads[ask.waiting[-1].read].range.waits
     if len(ask.waiting) < 2 or len(waits) > 1 or pending_reads.is_failure(answer):
         return pending_reads.give_to_all(pending, number, answer)
     forgotten = ask._replace(waiting=ask.waiting[:-1])

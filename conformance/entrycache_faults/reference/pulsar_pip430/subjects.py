@@ -266,5 +266,17 @@ PENDING: Final[dict[str, Fault]] = {
 }
 """The faults of level `pending` by public name."""
 
-SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS, **LEDGER, **PENDING}
+INFLIGHT: Final[dict[str, Fault]] = {
+    "inflight-acknowledged-delivered": SEEDED_FAULTS.find(cursor_faults.acknowledged_when_asked),
+    "inflight-claims-nothing": SEEDED_FAULTS.find(cursor_faults.fill_without_claims),
+    "inflight-count-with-one-more": SEEDED_FAULTS.find(cursor_faults.counted_with_one_more),
+    "inflight-earlier-chunks-lost": SEEDED_FAULTS.find(cursor_faults.end_with_nothing),
+    "inflight-giving-back-counts": SEEDED_FAULTS.find(cursor_faults.give_back_and_count),
+    "inflight-moves-below-the-mark": SEEDED_FAULTS.find(cursor_faults.move_below_the_mark),
+    "inflight-no-second-try": SEEDED_FAULTS.find(cursor_faults.tries_only_once),
+    "inflight-reads-around-a-hole": SEEDED_FAULTS.find(cursor_faults.positions_around_a_hole),
+}
+"""The faults of level `inflight` by public name."""
+
+SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS, **LEDGER, **PENDING, **INFLIGHT}
 """All of them by public name."""

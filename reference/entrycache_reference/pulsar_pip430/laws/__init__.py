@@ -17,6 +17,7 @@ from entrycache_reference.pulsar_pip430.laws import (
     ledgers,
     manager,
     passes,
+    reads_in_flight,
     state,
     storage_reads,
 )
@@ -52,6 +53,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *cursor_reads.CURSOR_READS_LAWS,
     *ledgers.LEDGER_LAWS,
     *cursor_reads.PENDING_LAWS,
+    *reads_in_flight.READS_IN_FLIGHT_LAWS,
     *storage_reads.PERMIT_LAWS,
     *state.PLACE_LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),

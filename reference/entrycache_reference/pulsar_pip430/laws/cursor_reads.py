@@ -15,7 +15,7 @@ from entrycache_reference.pulsar_pip430.config import Config, Replay
 from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.laws.law import Law, cursor_named, end_of, entries_there
 from entrycache_reference.pulsar_pip430.outcomes import Served
-from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, Part, State, Step
+from entrycache_reference.pulsar_pip430.state import Ask, ManagedCursor, ManagedLedger, Part, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position, ReadName
 
@@ -307,6 +307,11 @@ CURSOR_READS_LAWS: Final = (
 # Pending reads.
 
 
+def names_waiting(ask: Ask) -> list[ReadName]:
+    """Return the names of those who wait for an ask, in the order in which they joined."""
+    return [waiter.read for waiter in ask.waiting]
+
+
 def is_fetched(config: Config, pre: State, event: ops.Fetch, step: Step) -> bool:
     """Return whether the fetch is not refused."""
     return not law.refusable(config, pre, event)
@@ -343,18 +348,27 @@ def asks_for_the_rest(config: Config, pre: State, event: ops.Fetch, step: Step) 
     joined = {number for number in covers.values() if number is not None} | {ask.ask for ask in asks}
     return (
         step.outcome == outcomes.InFlight(asks or None)
-        and {number for number, ask in after.asks.items() if event.read in ask.waiting} == joined
-        and all(after.asks[number].waiting == (*ask.waiting, event.read) for number, ask in pre.pending.asks.items()
-                if number in joined)
-    )  # fmt: skip
+        and {number for number, ask in after.asks.items() if event.read in names_waiting(ask)} == joined
+        and all(
+            names_waiting(after.asks[number]) == [*names_waiting(ask), event.read]
+            for number, ask in pre.pending.asks.items()
+            if number in joined
+        )
+    )
 
 
-def is_about_asks(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+AskingOp = ops.Fetch | ops.ReadBegin | ops.ReplayBegin | ops.StorageAnswer
+
+ASKING_OPS: Final = (ops.Fetch, ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
+"""The operations that ask storage or answer it."""
+
+
+def is_about_asks(config: Config, pre: State, event: AskingOp, step: Step) -> bool:
     """Return whether something is asked, or answered."""
     return bool(pre.pending.asks or step.state.pending.asks) or type(event) is ops.StorageAnswer
 
 
-def open_until_answered(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+def open_until_answered(config: Config, pre: State, event: AskingOp, step: Step) -> bool:
     """Check R-INFLIGHT-1."""
     sent = {ask.ask for ask in step.outcome.sent_asks or ()} if type(step.outcome) is outcomes.InFlight else set()
     answered = {event.ask} if type(event) is ops.StorageAnswer and not law.refusable(config, pre, event) else set()
@@ -367,10 +381,17 @@ def open_until_answered(config: Config, pre: State, event: ops.Fetch | ops.Stora
     )
 
 
+def is_fetched_ask(pre: State, event: ops.StorageAnswer) -> bool:
+    """Return whether the answer is one to an open ask of reads without a cache."""
+    ask = pre.pending.asks.get(event.ask)
+    return ask is not None and ask.cache is None
+
+
 def is_answered(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
     """Return whether storage gives entries to somebody who waits."""
     failures = (ops.StorageAnswerKind.FAIL, ops.StorageAnswerKind.BUSY)
-    return not law.refusable(config, pre, event) and event.answer not in failures
+    is_given = not law.refusable(config, pre, event) and event.answer not in failures
+    return is_given and is_fetched_ask(pre, event)
 
 
 def ends_of(step: Step) -> dict[ReadName, outcomes.EndedRead]:
@@ -381,7 +402,7 @@ def ends_of(step: Step) -> dict[ReadName, outcomes.EndedRead]:
 
 def waits_elsewhere(pre: State, event: ops.StorageAnswer, name: ReadName) -> bool:
     """Return whether a read waits for another ask, too."""
-    return any(name in ask.waiting for number, ask in pre.pending.asks.items() if number != event.ask)
+    return any(name in names_waiting(ask) for number, ask in pre.pending.asks.items() if number != event.ask)
 
 
 def everybody_gets_his_part(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
@@ -389,24 +410,27 @@ def everybody_gets_his_part(config: Config, pre: State, event: ops.StorageAnswer
     ask = pre.pending.asks[event.ask]
     count = event.answer if isinstance(event.answer, int) else ask.last - ask.first + 1
     given = {Position(ask.ledger, entry) for entry in range(ask.first, ask.first + count)}
-    for name in ask.waiting:
+    for name in names_waiting(ask):
         opened = pre.pending.reads[name]
         own = {pos for pos in given if opened.range.first <= pos <= opened.range.last}
         end, after = ends_of(step).get(name), step.state.pending.reads.get(name)
         if opened.range.has_failed:
             continue
-        if end is not None and list(end.entries or ()) != sorted({*opened.given, *own}):
+        if end is not None and list(end.entries or ()) != sorted({*opened.range.given, *own}):
             return False
-        if after is not None and waits_elsewhere(pre, event, name) and set(after.given) != {*opened.given, *own}:
+        if (
+            after is not None
+            and waits_elsewhere(pre, event, name)
+            and set(after.range.given) != {*opened.range.given, *own}
+        ):
             return False
     return True
 
 
 def is_failing(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
     """Return whether storage answers with an error, and the step is not refused."""
-    return event.ask in pre.pending.asks and not isinstance(event.answer, int) and not is_answered(
-        config, pre, event, step
-    )  # fmt: skip
+    kinds = ops.StorageAnswerKind
+    return is_fetched_ask(pre, event) and event.answer in {kinds.FAIL, kinds.BUSY}
 
 
 def all_asks_sealed(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
@@ -416,7 +440,7 @@ def all_asks_sealed(config: Config, pre: State, event: ops.StorageAnswer, step: 
     failed = [
         end.error is not None if (end := ends_of(step).get(name)) is not None
         else step.state.pending.reads[name].range.has_failed
-        for name in pre.pending.asks[event.ask].waiting
+        for name in names_waiting(pre.pending.asks[event.ask])
     ]  # fmt: skip
     joinable = {
         number: ask.is_joinable and not (is_error and ask.ledger == ledger)
@@ -431,14 +455,18 @@ def all_asks_sealed(config: Config, pre: State, event: ops.StorageAnswer, step: 
 def has_a_failed_part(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
     """Return whether a read that has lost a part is given another one."""
     ask = pre.pending.asks.get(event.ask)
-    return ask is not None and any(pre.pending.reads[name].range.has_failed for name in ask.waiting)
+    return (
+        ask is not None
+        and ask.cache is None
+        and any(pre.pending.reads[name].range.has_failed for name in names_waiting(ask))
+    )
 
 
 def fails_when_all_is_answered(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
     """Check R-INFLIGHT-8."""
     if law.refusable(config, pre, event):
         return True
-    for name in pre.pending.asks[event.ask].waiting:
+    for name in names_waiting(pre.pending.asks[event.ask]):
         opened = pre.pending.reads[name]
         end = ends_of(step).get(name)
         if opened.range.has_failed and end is not None and (end.error is None or waits_elsewhere(pre, event, name)):
@@ -446,23 +474,24 @@ def fails_when_all_is_answered(config: Config, pre: State, event: ops.StorageAns
     return True
 
 
-def has_open_reads(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+def has_open_reads(config: Config, pre: State, event: AskingOp, step: Step) -> bool:
     """Return whether a read was open before the step or is open after it."""
-    return bool(pre.pending.reads or step.state.pending.reads)
+    tables = (pre.pending, step.state.pending)
+    return any(table.reads or table.of_cursors for table in tables)
 
 
-def nobody_waits_for_nothing(config: Config, pre: State, event: ops.Fetch | ops.StorageAnswer, step: Step) -> bool:
+def nobody_waits_for_nothing(config: Config, pre: State, event: AskingOp, step: Step) -> bool:
     """Check R-INFLIGHT-13: whoever has not ended waits for an ask that is open."""
     after = step.state.pending
-    waiting = {name for ask in after.asks.values() for name in ask.waiting}
-    return after.reads.keys() <= waiting
+    waiting = {name for ask in after.asks.values() for name in names_waiting(ask)}
+    return after.reads.keys() | after.of_cursors.keys() <= waiting
 
 
 PENDING_LAWS: Final = (
-    Law(Rule.INFLIGHT_1, (ops.Fetch, ops.StorageAnswer), is_about_asks, open_until_answered, True),
+    Law(Rule.INFLIGHT_1, ASKING_OPS, is_about_asks, open_until_answered, True),
     Law(Rule.INFLIGHT_2, (ops.Fetch,), is_fetched, asks_for_the_rest, True),
     Law(Rule.INFLIGHT_3, (ops.StorageAnswer,), is_answered, everybody_gets_his_part, True),
     Law(Rule.INFLIGHT_6, (ops.StorageAnswer,), is_failing, all_asks_sealed, True),
     Law(Rule.INFLIGHT_8, (ops.StorageAnswer,), has_a_failed_part, fails_when_all_is_answered, True),
-    Law(Rule.INFLIGHT_13, (ops.Fetch, ops.StorageAnswer), has_open_reads, nobody_waits_for_nothing, True),
+    Law(Rule.INFLIGHT_13, ASKING_OPS, has_open_reads, nobody_waits_for_nothing, True),
 )

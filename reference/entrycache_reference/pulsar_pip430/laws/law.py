@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, Storage
 from entrycache_reference.pulsar_pip430.ops import Cycle, Evict, Insert, Op, RunScheduled
 from entrycache_reference.pulsar_pip430.outcomes import ErrorKind, Inserted, Refused
 from entrycache_reference.pulsar_pip430.state import (
@@ -24,13 +24,14 @@ from entrycache_reference.pulsar_pip430.state import (
     ManagedCursor,
     ManagedLedger,
     Part,
+    ReadInFlight,
     Row,
     Slot,
     State,
     Step,
 )
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, CacheName, Position
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, Position
 
 Check = Callable[[Config, State, Any, Step], bool]
 """A check of one step: it takes the configuration, the state before it, its event and the step."""
@@ -80,8 +81,14 @@ def _refused_settings(config: Config, pre: State, event: ops.Configure) -> bool:
     return not 0 <= given.get("watermark", 0) <= 1
 
 
+def names_in_use(pre: State) -> set[str]:
+    """Return the names of open holds, and of the reads by cursors that have not ended."""
+    return {*pre.holds, *pre.pending.of_cursors}
+
+
 def _refused_read(config: Config, pre: State, event: ops.Read) -> bool:
-    return event.first.ledger != event.last.ledger or event.first.entry > event.last.entry or event.hold in pre.holds
+    is_range = event.first.ledger == event.last.ledger and event.first.entry <= event.last.entry
+    return not is_range or event.hold in names_in_use(pre)
 
 
 def _refused_request(config: Config, pre: State, event: ops.Acquire) -> bool:
@@ -91,7 +98,7 @@ def _refused_request(config: Config, pre: State, event: ops.Acquire) -> bool:
 
 def _refused_fetch(config: Config, pre: State, event: ops.Fetch) -> bool:
     is_range = event.first.ledger == event.last.ledger and event.first.entry <= event.last.entry
-    return not is_range or event.read in pre.pending.reads
+    return not is_range or event.read in pre.pending.reads or config.storage is not Storage.AT_ONCE
 
 
 def _refused_answer(config: Config, pre: State, event: ops.StorageAnswer) -> bool:
@@ -101,6 +108,38 @@ def _refused_answer(config: Config, pre: State, event: ops.StorageAnswer) -> boo
     return event.answer <= 0 or event.answer > ask.last - ask.first
 
 
+def reads_of(pre: State, cache: CacheName, cursor: CursorName | None = None) -> list[ReadInFlight]:
+    """Return the reads of a managed ledger that have not ended, or those by one cursor."""
+    opened = [read for read in pre.pending.of_cursors.values() if read.cache == cache]
+    return opened if cursor is None else [read for read in opened if read.cursor == cursor]
+
+
+def _no_cursor(pre: State, event: Any) -> bool:
+    return event.cursor not in pre.managed[event.cache].cursors
+
+
+def _refused_cursor_read(pre: State, event: ops.CursorRead) -> bool:
+    return _no_cursor(pre, event) or event.max_entries <= 0 or event.hold in names_in_use(pre)
+
+
+def _refused_replay(pre: State, event: ops.ReplayRead) -> bool:
+    return _no_cursor(pre, event) or _replays_nothing(pre, event) or event.hold in names_in_use(pre)
+
+
+def _replays_nothing(pre: State, event: ops.ReplayRead | ops.ReplayBegin) -> bool:
+    there = entries_there(pre.managed[event.cache])
+    return not event.positions or any(pos not in there for pos in event.positions)
+
+
+def _refused_begin(config: Config, pre: State, event: ops.ReadBegin | ops.ReplayBegin) -> bool:
+    if config.storage is not Storage.HELD or _no_cursor(pre, event) or event.read in names_in_use(pre):
+        return True
+    is_replay = type(event) is ops.ReplayBegin
+    if any((read.most is None) is is_replay for read in reads_of(pre, event.cache, event.cursor)):
+        return True
+    return _replays_nothing(pre, event) if isinstance(event, ops.ReplayBegin) else event.max_entries <= 0
+
+
 REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
     ops.Insert: lambda config, pre, event: event.size < 0,
     ops.Advance: lambda config, pre, event: event.nanos < 0,
@@ -108,13 +147,19 @@ REFUSABLE: Final[dict[type[ops.Op], Callable[[Config, State, Any], bool]]] = {
     ops.Evict: lambda config, pre, event: event.bytes <= 0,
     ops.Configure: _refused_settings,
     ops.Read: _refused_read,
-    ops.ReadOne: lambda config, pre, event: event.hold in pre.holds,
-    ops.Release: lambda config, pre, event: event.hold not in pre.holds,
+    ops.ReadOne: lambda config, pre, event: event.hold in names_in_use(pre),
+    ops.Release: lambda config, pre, event: event.hold not in pre.holds.keys() - pre.pending.of_cursors,
     ops.CursorRank: lambda config, pre, event: not config.evict_by_expected_reads,
     ops.Acquire: _refused_request,
     ops.GiveBack: lambda config, pre, event: event.id not in pre.limiter.out,
     ops.Fetch: _refused_fetch,
     ops.StorageAnswer: _refused_answer,
+    ops.CursorRead: lambda config, pre, event: (
+        config.storage is not Storage.AT_ONCE or _refused_cursor_read(pre, event)
+    ),
+    ops.ReplayRead: lambda config, pre, event: config.storage is not Storage.AT_ONCE or _refused_replay(pre, event),
+    ops.ReadBegin: _refused_begin,
+    ops.ReplayBegin: _refused_begin,
 }
 """The operations that can be refused, and the condition."""
 
@@ -430,7 +475,7 @@ def is_misplaced(pre: State, event: ops.Op) -> bool:
     name = getattr(event, "cache", ABSENT)
     if name is ABSENT:
         return False
-    if event.level == "ledger":
+    if event.level in {"ledger", "inflight"}:
         opens = type(event) is ops.Append and name not in pre.caches
         return name not in pre.managed and not opens
     return name in pre.managed and not isinstance(event, LOOKING)
@@ -443,10 +488,6 @@ def _no_place(pre: State, event: Any) -> bool:
 
 def _no_entry(pre: State, event: Any) -> bool:
     return event.pos not in entries_there(pre.managed[event.cache])
-
-
-def _no_cursor(pre: State, event: Any) -> bool:
-    return event.cursor not in pre.managed[event.cache].cursors
 
 
 def _refused_append(pre: State, event: ops.Append) -> bool:
@@ -463,35 +504,30 @@ def _refused_mark(pre: State, event: ops.MarkDelete) -> bool:
     return cursor is None or _no_entry(pre, event) or event.pos < cursor.mark_delete
 
 
-def _refused_replay(pre: State, event: ops.ReplayRead) -> bool:
-    there = entries_there(pre.managed[event.cache])
-    return (
-        _no_cursor(pre, event)
-        or not event.positions
-        or any(pos not in there for pos in event.positions)
-        or event.hold in pre.holds
-    )
-
-
 def _refused_deletion(pre: State, event: ops.DeleteLedger) -> bool:
     ledgers = sorted(pre.managed[event.cache].sizes)
-    return event.ledger not in ledgers[:-1]
+    return event.ledger not in ledgers[:-1] or bool(reads_of(pre, event.cache))
+
+
+def _is_reading(pre: State, event: Any) -> bool:
+    return bool(reads_of(pre, event.cache, event.cursor))
 
 
 REFUSED_BY_LEDGER: Final[dict[type[ops.Op], Callable[[State, Any], bool]]] = {
     ops.Append: _refused_append,
     ops.CursorOpen: lambda pre, event: not _no_cursor(pre, event) or _no_place(pre, event),
-    ops.CursorRead: lambda pre, event: _no_cursor(pre, event) or event.max_entries <= 0 or event.hold in pre.holds,
     ops.CursorSeek: lambda pre, event: _no_cursor(pre, event) or _no_place(pre, event),
-    ops.CursorReset: lambda pre, event: _no_cursor(pre, event) or _no_place(pre, event),
+    ops.CursorReset: lambda pre, event: _no_cursor(pre, event) or _no_place(pre, event) or _is_reading(pre, event),
     ops.MarkDelete: _refused_mark,
     ops.Ack: lambda pre, event: _no_cursor(pre, event) or _no_entry(pre, event),
     ops.Activate: _no_cursor,
     ops.Deactivate: _no_cursor,
-    ops.CursorClose: _no_cursor,
+    ops.CursorClose: lambda pre, event: _no_cursor(pre, event) or _is_reading(pre, event),
     ops.CursorState: _no_cursor,
-    ops.ReplayAdd: lambda pre, event: event.pos not in [held.slot.pos for held in pre.holds.get(event.hold, ())],
-    ops.ReplayRead: _refused_replay,
+    ops.ReplayAdd: lambda pre, event: (
+        event.hold in pre.pending.of_cursors
+        or event.pos not in [held.slot.pos for held in pre.holds.get(event.hold, ())]
+    ),
     ops.DeleteLedger: _refused_deletion,
 }
 """The operations of level `ledger` that can be refused by a cache that takes them, and the condition."""

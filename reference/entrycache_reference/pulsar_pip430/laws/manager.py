@@ -14,7 +14,7 @@ from entrycache_reference.pulsar_pip430.outcomes import Done, Inserted, Removed
 from entrycache_reference.pulsar_pip430.state import State, Step
 from entrycache_reference.rules import Rule
 
-ADDING: Final = (ops.Insert, ops.Read, ops.Append, ops.CursorRead, ops.ReplayRead)
+ADDING: Final = (ops.Insert, ops.Read, ops.Append, ops.CursorRead, ops.ReplayRead, ops.StorageAnswer)
 
 
 def shows_thresholds(config: Config, pre: State, event: ops.Evict, step: Step) -> bool:

@@ -291,7 +291,9 @@ def tells_and_keeps(config: Config, pre: State, event: Metrics, step: Step) -> b
 
 COUNTING_OPS: Final = tuple(op for op in ops.OPS if op is not Metrics)
 
-READ_COUNTING_OPS: Final = tuple(op for op in COUNTING_OPS if op not in {ops.CursorRead, ops.ReplayRead})
+READS_OF_CURSORS: Final = (ops.CursorRead, ops.ReplayRead, ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
+
+READ_COUNTING_OPS: Final = tuple(op for op in COUNTING_OPS if op not in READS_OF_CURSORS)
 """The operations whose hits and misses R-METRICS-6 checks; R-LEDGER-18 checks those of cursors."""
 
 METRICS_LAWS: Final = (

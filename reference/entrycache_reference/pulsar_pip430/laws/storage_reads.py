@@ -35,6 +35,7 @@ from entrycache_reference.pulsar_pip430.ops import (
     Read,
     ReadOne,
     Release,
+    StorageAnswer,
 )
 from entrycache_reference.pulsar_pip430.outcomes import Decided, Permits, Permitted, Refused, Released, Served
 from entrycache_reference.pulsar_pip430.state import Limiter, Part, Slot, State, Step, WaitingRequest
@@ -214,7 +215,8 @@ def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: 
     """Return whether the step hands something over, or gives back an entry that is still cached."""
     if type(event) is not Release:
         return not law.refusable(config, pre, event)
-    return any(held.is_cached for held in pre.holds.get(event.hold, ()))
+    is_open = not law.refusable(config, pre, event)
+    return is_open and any(held.is_cached for held in pre.holds.get(event.hold, ()))
 
 
 def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
@@ -255,16 +257,19 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
     only where a cursor reads several chunks; the claim does not come back with it.
     """
     caches = step.state.caches
-    recounted = None
-    if type(event) is Insert and config.variants.duplicate_count is DuplicateCount.REPLACED:
-        recounted = Slot(event.cache, event.pos)
+    recounted: set[Slot] = set()
+    if config.variants.duplicate_count is DuplicateCount.REPLACED:
+        doubled = [part.event for part in step.parts if not law.is_inserted(part.step)]
+        recounted = {Slot(one.cache, one.pos) for one in (event, *doubled) if isinstance(one, Insert)}
     inserts = (part for part in step.parts if isinstance(part.event, Insert) and law.is_inserted(part.step))
     anew = {Slot(part.event.cache, part.event.pos) for part in inserts if isinstance(part.event, Insert)}
     for name, held_positions in step.state.holds.items():
         earlier = {held.slot: held.is_cached for held in pre.holds.get(name, ())}
         for held in held_positions:
             cache = caches.get(held.slot.cache)
-            there = cache is not None and held.slot.pos in cache.entries and held.slot != recounted
+            there = cache is not None and held.slot.pos in cache.entries and held.slot not in recounted
+            if held.slot not in earlier and type(event) is StorageAnswer:
+                continue
             if held.is_cached != (
                 there and earlier.get(held.slot, True) and not (held.slot in anew and held.slot in earlier)
             ):
@@ -300,7 +305,7 @@ def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release
     after = {name: [held.slot for held in held_positions] for name, held_positions in step.state.holds.items()}
     wanted = {name: [held.slot for held in held_positions] for name, held_positions in pre.holds.items()}
     if isinstance(event, Release):
-        slots = wanted.pop(event.hold, None)
+        slots = None if law.refusable(config, pre, event) else wanted.pop(event.hold, None)
         answer: Refused | Released = law.REFUSED if slots is None else Released(len(slots))
         return step.outcome == answer and after == wanted
     if event.hold is not ABSENT:

@@ -1,0 +1,244 @@
+"""Reads by cursors that overlap in time: level `inflight`."""
+
+import dataclasses
+import random
+
+import pytest
+
+from entrycache_conformance import generate
+from entrycache_conformance.systems import system_named
+from entrycache_conformance.systems.reference import reference_subject
+from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, at, play
+from entrycache_protocol.system import seeded_draw
+from entrycache_reference.pulsar_pip430 import config, initial, ops, step
+from entrycache_reference.pulsar_pip430.ops import (
+    Ack,
+    Append,
+    CursorOpen,
+    CursorReset,
+    CursorState,
+    MarkDelete,
+    ReadBegin,
+    Release,
+    ReplayBegin,
+    StorageAnswer,
+    StorageAnswerKind,
+)
+from entrycache_reference.pulsar_pip430.outcomes import CursorAt, EndedRead, InFlight, ReadError, Refused, SentAsk
+from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position, ReadName
+
+C, D = CursorName("c"), CursorName("d")
+F, G = ReadName("f"), ReadName("g")
+HELD = {"storage": config.Storage.HELD, "grace_millis": 0}
+FAILED = ReadError.READ_FAILED
+ALL, FAIL, BUSY = StorageAnswerKind.ALL, StorageAnswerKind.FAIL, StorageAnswerKind.BUSY
+
+
+def two(entry):
+    """Return a position of the second ledger."""
+    return Position(2, entry)
+
+
+def uncached(number):
+    """Append entries that are not cached, and open both cursors before them."""
+    return [*(Append(A, at(entry), 10) for entry in range(number)), CursorOpen(A, C, at(0)), CursorOpen(A, D, at(0))]
+
+
+def half_cached():
+    """Append 1:0, which is not cached, and 1:1, which is, with the count 1."""
+    return [Append(A, at(0), 10), CursorOpen(A, C, at(0)), Append(A, at(1), 10)]
+
+
+def read(cursor, name, most):
+    return ReadBegin(A, cursor, name, most)
+
+
+def ended(name, *entries, error=None):
+    return EndedRead(name, None if error else tuple(entries), error)
+
+
+@pytest.mark.rule("R-INFLIGHT-1")
+def test_r_inflight_1__a_read_of_a_cursor_is_open_until_its_answer():
+    run = play(*uncached(1), read(C, F, 1), StorageAnswer(0, ALL), StorageAnswer(0, ALL), **HELD)
+    assert run.outcomes[-3:] == (
+        InFlight((SentAsk(0, 1, 0, 0, A),)),
+        InFlight(None, (ended(F, at(0)),)),
+        REFUSED,
+    )
+
+
+@pytest.mark.rule("R-INFLIGHT-2")
+def test_r_inflight_2__a_chunk_is_cut_at_what_is_asked_for():
+    run = play(*uncached(4), read(C, F, 2), read(D, G, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD)
+    assert run.outcomes[-3].sent_asks == (SentAsk(1, 1, 2, 3, A),)
+    assert run.last == InFlight(None, (ended(F, at(0), at(1)), ended(G, at(0), at(1), at(2), at(3))))
+
+
+@pytest.mark.rule("R-INFLIGHT-3")
+def test_r_inflight_3__the_count_is_that_of_the_asker_when_storage_answers():
+    steps = [*uncached(1), read(C, F, 1), ops.Deactivate(A, D), StorageAnswer(0, ALL)]
+    assert play(*steps, **HELD).entry(0).expected_reads == 1
+    assert play(*steps[:-2], StorageAnswer(0, ALL), **HELD).entry(0).expected_reads == 2
+    run = play(*steps[:-2], ops.Deactivate(A, C), StorageAnswer(0, ALL), **HELD)
+    assert run.find(0) is None
+
+
+@pytest.mark.rule("R-INFLIGHT-3")
+def test_r_inflight_3__a_replay_is_not_cached():
+    run = play(*uncached(1), ReplayBegin(A, C, F, (at(0),)), StorageAnswer(0, ALL), **HELD)
+    assert run.last == InFlight(None, (ended(F, at(0)),))
+    assert run.find(0) is None
+
+
+@pytest.mark.rule("R-INFLIGHT-4")
+def test_r_inflight_4__who_joins_takes_from_the_same_count():
+    steps = [*uncached(1), read(C, F, 1), read(D, G, 1), StorageAnswer(0, ALL)]
+    assert play(*steps, Release(HoldName("g")), **HELD).entry(0).expected_reads == 1
+    assert play(*steps, Release(HoldName("g")), Release(HoldName("f")), **HELD).entry(0).expected_reads == 0
+
+
+@pytest.mark.rule("R-INFLIGHT-5")
+def test_r_inflight_5__what_was_acknowledged_meanwhile_is_left_out():
+    steps = [*uncached(3), read(C, F, 3), Ack(A, C, at(1)), Ack(A, C, at(2)), StorageAnswer(0, ALL)]
+    assert play(*steps, **HELD).last == InFlight(None, (ended(F, at(0)),))
+    assert play(*steps, CursorState(A, C), **HELD).last.read == at(3)
+
+
+@pytest.mark.rule("R-INFLIGHT-5")
+def test_r_inflight_5__a_chunk_with_two_gaps_waits_for_both():
+    steps = [*half_cached(), Append(A, at(2), 10), ops.Deactivate(A, C), Append(A, at(3), 10), ops.Activate(A, C)]
+    run = play(*steps, read(C, F, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD)
+    assert run.outcomes[-3].sent_asks == (SentAsk(0, 1, 0, 0, A), SentAsk(1, 1, 3, 3, A))
+    assert run.outcomes[-2] == InFlight()
+    assert run.last.done == (ended(F, at(0), at(1), at(2), at(3)),)
+
+
+@pytest.mark.rule("R-INFLIGHT-6")
+def test_r_inflight_6__after_a_read_error_a_cursor_asks_anew():
+    steps = [*uncached(2), read(C, F, 1), read(D, G, 2)]
+    busy = play(*steps, StorageAnswer(0, BUSY), read(C, ReadName("h"), 1), read(D, ReadName("i"), 1), **HELD)
+    assert busy.outcomes[-2].sent_asks == (SentAsk(2, 1, 0, 0, A),)
+    failed = play(*steps, StorageAnswer(1, FAIL), read(C, ReadName("h"), 1), **HELD)
+    assert failed.last == REFUSED
+
+
+@pytest.mark.rule("R-INFLIGHT-7")
+def test_r_inflight_7__a_range_with_hits_is_read_once_more_as_a_whole():
+    steps = [*half_cached(), read(C, F, 2), StorageAnswer(0, FAIL)]
+    assert play(*steps, **HELD).last.sent_asks == (SentAsk(1, 1, 0, 1, A),)
+    assert play(*steps, StorageAnswer(1, ALL), **HELD).last.done == (ended(F, at(0), at(1)),)
+    assert play(*steps, StorageAnswer(1, BUSY), **HELD).last.done == (ended(F, error=FAILED),)
+
+
+@pytest.mark.rule("R-INFLIGHT-8")
+def test_r_inflight_8__a_cut_chunk_waits_for_its_other_part():
+    run = play(*uncached(2), read(C, F, 1), read(D, G, 2), StorageAnswer(0, BUSY), StorageAnswer(1, ALL), **HELD)
+    assert run.outcomes[-2].done == (ended(F, error=FAILED),)
+    assert run.last.done == (ended(G, error=FAILED),)
+
+
+@pytest.mark.rule("R-INFLIGHT-9")
+def test_r_inflight_9__what_is_given_back_takes_nothing():
+    steps = [*half_cached(), read(C, F, 2), StorageAnswer(0, FAIL)]
+    assert play(*steps, **HELD).entry(1).expected_reads == 1
+    counted = config.Variants(failed_read=config.FailedRead.COUNTED)
+    assert play(*steps, **HELD, variants=counted).entry(1).expected_reads == 0
+
+
+@pytest.mark.rule("R-INFLIGHT-10")
+def test_r_inflight_10__a_read_ends_with_its_earlier_chunks():
+    steps = [Append(A, at(0), 10), Append(A, two(0), 10), CursorOpen(A, C, at(0)), read(C, F, 2)]
+    run = play(*steps, StorageAnswer(0, ALL), StorageAnswer(1, FAIL), read(C, G, 1), StorageAnswer(2, FAIL), **HELD)
+    assert run.outcomes[-3].done == (ended(F, at(0)),)
+    assert run.last.done == (ended(G, error=FAILED),)
+
+
+@pytest.mark.rule("R-INFLIGHT-10")
+def test_r_inflight_10__a_replay_fails_as_a_whole_when_all_has_come():
+    steps = [*uncached(2), ReplayBegin(A, C, F, (at(0), at(1)))]
+    run = play(*steps, StorageAnswer(0, FAIL), StorageAnswer(1, ALL), **HELD)
+    assert run.outcomes[-2] == InFlight()
+    assert run.last.done == (ended(F, error=FAILED),)
+
+
+@pytest.mark.rule("R-INFLIGHT-11")
+def test_r_inflight_11__a_chunk_ends_before_its_first_hole():
+    steps = [*uncached(3), read(D, F, 2), read(C, G, 3), StorageAnswer(1, ALL), StorageAnswer(0, 1)]
+    run = play(*steps, **HELD)
+    assert run.last == InFlight((SentAsk(2, 1, 1, 1, A),))
+    assert run.after.holds[HoldName("g")][0].slot.pos == at(0)
+    assert len(run.after.holds[HoldName("g")]) == 2
+    last = play(*steps, StorageAnswer(2, ALL), **HELD).last
+    assert last.done == (ended(F, at(0), at(1)), ended(G, at(0), at(1), at(2)))
+
+
+@pytest.mark.rule("R-INFLIGHT-11")
+def test_r_inflight_11__as_it_comes_a_hole_is_delivered():
+    steps = [*uncached(3), read(D, F, 2), read(C, G, 3), StorageAnswer(1, ALL), StorageAnswer(0, 1)]
+    last = play(*steps, **HELD, variants=config.Variants(short_answer=config.ShortAnswer.AS_IT_COMES)).last
+    assert last.done == (ended(G, at(0), at(2)),)
+
+
+@pytest.mark.rule("R-INFLIGHT-12")
+def test_r_inflight_12__a_cursor_whose_read_is_out_is_marked_and_not_reset():
+    steps = [*uncached(3), read(C, F, 1), MarkDelete(A, C, at(1)), CursorReset(A, C, at(0))]
+    assert play(*steps, **HELD).last == REFUSED
+    assert play(*steps, ops.DeleteLedger(A, 1), **HELD).last == REFUSED
+    assert play(*steps, StorageAnswer(0, ALL), CursorState(A, C), **HELD).last == CursorAt(at(2), at(1), True)
+
+
+def test_what_an_open_read_has_got_is_not_released():
+    steps = [*half_cached(), read(C, F, 2), Release(HoldName("f"))]
+    assert play(*steps, **HELD).last == REFUSED
+
+
+GROUPED = config.Variants(
+    replay=config.Replay.GROUPED,
+    zero_reads=config.ZeroReads.COUNTED,
+    duplicate_count=config.DuplicateCount.REPLACED,
+    count_floor=config.CountFloor.ZERO,
+)
+
+
+@pytest.mark.parametrize("variants", [config.Variants(), GROUPED], ids=["norm", "5.0.1"])
+def test_reads_that_are_answered_in_order_are_those_at_once(variants):
+    system = system_named("pulsar-pip430")
+    declaration = dataclasses.replace(reference_subject(system).declaration, variants=variants)
+    menu, compared = system.cases.menu(list(system.ops_up_to("ledger")), "ledger"), 0
+    for seed in range(40):
+        case = generate.make_case(seeded_draw(random.Random(seed)), declaration, menu, None).case
+        plain = dataclasses.replace(case.config, evict_by_mark_deleted=False)
+        held = dataclasses.replace(plain, storage=config.Storage.HELD)
+        one, other = initial(plain), initial(held)
+        for op in case.steps:
+            given = step(one, op, plain)
+            done, one = given.outcome, given.state
+            if isinstance(op, ops.CursorRead | ops.ReplayRead):
+                other, ends = read_in_order(other, op, held)
+                if isinstance(done, Refused):
+                    assert ends is None
+                    continue
+                assert ends == tuple(sorted((*done.hits, *done.fills)))
+                compared += 1
+            else:
+                given = step(other, op, held)
+                other = given.state
+                assert done == given.outcome
+            assert one._replace(pending=other.pending) == other
+    print(f"{compared} reads")
+    assert compared > 50
+
+
+def read_in_order(state, op, held):
+    """Begin the read, answer all that it asks in order, and release it if it has no hold."""
+    name = ReadName("T" if op.hold is ABSENT else op.hold)
+    is_read = isinstance(op, ops.CursorRead)
+    begin = ReadBegin(op.cache, op.cursor, name, op.max_entries) if is_read else None
+    done = step(state, begin or ReplayBegin(op.cache, op.cursor, name, op.positions), held)
+    if done.outcome == REFUSED:
+        return state, None
+    while done.state.pending.asks:
+        done = step(done.state, StorageAnswer(min(done.state.pending.asks), ALL), held)
+    entries = done.outcome.done[0].entries
+    released = step(done.state, Release(HoldName(name)), held) if op.hold is ABSENT and entries else done
+    return released.state, entries
