@@ -64,6 +64,7 @@ FAULTS: Final = (
             "Pulsar, level cursors": ((*pulsar_pip430.CURSORS, *fast_pulsar_pip430.CURSORS), "cursors"),
             "Pulsar, level ledger": (pulsar_pip430.LEDGER, "ledger"),
             "Pulsar, level pending": (pulsar_pip430.PENDING, "pending"),
+            "Pulsar, level inflight": (pulsar_pip430.INFLIGHT, "inflight"),
         },
         find_level=pulsar_level,
         jars="the released Pulsar 4.2.4 with one changed instruction each",
