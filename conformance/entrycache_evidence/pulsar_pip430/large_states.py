@@ -27,6 +27,7 @@ from entrycache_reference.pulsar_pip430.state import (
     Slot,
     State,
     Wait,
+    Waiter,
     WaitingRequest,
     initial,
 )
@@ -234,9 +235,11 @@ def begin_with_managed(config: configuration.Config, large: int) -> Iterator[Sta
 
 def begin_with_asks(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
     """Fetch over many open asks, each waited for by a read of its own, and answer some."""
-    asks = {number: Ask(1, 2 * number, 2 * number, (ReadName(f"r{number}"),)) for number in range(large)}
+    asks = {
+        number: Ask(1, 2 * number, 2 * number, (Waiter(ReadName(f"r{number}"), 2 * number),)) for number in range(large)
+    }
     reads = {
-        ask.waiting[0]: OpenRead(OpenRange(at(ask.first), at(ask.last), (Wait(number, ask.first, ask.last),)))
+        ask.waiting[0].read: OpenRead(OpenRange(at(ask.first), at(ask.last), (Wait(number, ask.first, ask.last),)))
         for number, ask in asks.items()
     }
     new, other, last = ReadName("new"), ReadName("other"), large - 1
@@ -257,17 +260,18 @@ def begin_with_readers(config: configuration.Config, large: int) -> Iterator[Sta
     reads = dict.fromkeys(names, OpenRead(OpenRange(at(0), at(large - 1), (Wait(0, 0, large - 1),))))
     given = tuple(at(large + 3 - number) for number in range(large))
     waits = tuple(Wait(number, 2 * number + large, 2 * number + large) for number in range(1, large))
-    rest = OpenRead(OpenRange(at(0), at(0), (Wait(0, 0, large - 1), *waits[1:])), given)
-    asks = {0: Ask(1, 0, large - 1, (*names, ReadName("s")))}
-    asks |= {wait.ask: Ask(1, wait.first, wait.last, (ReadName("s"),)) for wait in waits[1:]}
+    rest = OpenRead(OpenRange(at(0), at(0), (Wait(0, 0, large - 1), *waits[1:]), given=given))
+    waiting = tuple(Waiter(name, 0) for name in (*names, ReadName("s")))
+    asks = {0: Ask(1, 0, large - 1, waiting)}
+    asks |= {wait.ask: Ask(1, wait.first, wait.last, (Waiter(ReadName("s"), wait.first),)) for wait in waits[1:]}
     state = initial(config)._replace(pending=PendingReads(asks, large, {**reads, ReadName("s"): rest}))
     few = {names[-1]: reads[names[-1]], names[-2]: reads[names[-2]]}
-    alone = PendingReads({0: asks[0]._replace(waiting=names[-2:])}, 1, few)
+    alone = PendingReads({0: asks[0]._replace(waiting=waiting[-3:-1])}, 1, few)
     yield from (state._replace(pending=alone), ops.StorageAnswer(0, large - 3))
     yield from (state._replace(pending=alone), ops.StorageAnswer(0, ops.StorageAnswerKind.ALL))
     yield from (state, ops.StorageAnswer(0, ops.StorageAnswerKind.FAIL))
-    two = PendingReads({0: Ask(1, 0, 3, (ReadName("s"),))}, 1, {})
-    done = OpenRead(OpenRange(at(0), end, (Wait(0, 0, 3),)), given)
+    two = PendingReads({0: Ask(1, 0, 3, (Waiter(ReadName("s"), 0),))}, 1, {})
+    done = OpenRead(OpenRange(at(0), end, (Wait(0, 0, 3),), given=given))
     yield from (state._replace(pending=two._replace(reads={ReadName("s"): done})), ops.StorageAnswer(0, 2))
 
 
@@ -400,7 +404,7 @@ def begin_with_great_ledgers(config: configuration.Config, large: int) -> Iterat
 def begin_with_great_asks(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
     """Share and answer asks of entries whose ids no double holds."""
     names = tuple(ReadName(name) for name in "rs")
-    ask = Ask(GREAT, GREAT, GREAT + 3, names)
+    ask = Ask(GREAT, GREAT, GREAT + 3, tuple(Waiter(name, GREAT) for name in names))
     opened = OpenRead(OpenRange(at(GREAT, GREAT), at(GREAT + 3, GREAT), (Wait(GREAT, GREAT, GREAT + 3),)))
     pending = PendingReads({GREAT: ask}, GREAT + 1, dict.fromkeys(names, opened))
     state = initial(config)._replace(pending=pending)

@@ -1,7 +1,7 @@
 """Reads by cursors that overlap in time: storage answers them later, late, short or not at all.
 
 A read takes chunk after chunk, as in `ledger_cursors`, and a replay takes its positions one by one; each is a range of
-`cached_ranges`. An answer fills the cache first. Then everybody who waits for it gets his part, in the order in which
+`pending_reads`. An answer fills the cache first. Then everybody who waits for it gets his part, in the order in which
 they joined, and a chunk that is there lets its read go on. What a step has queued by then are tasks: an invalidation
 that is due, or a read that goes on. All of them have run when the step ends.
 
@@ -12,7 +12,17 @@ Beside: OpReadEntry, ManagedCursorImpl.asyncReplayEntries (managed-ledger 4.2.4)
 from typing import NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ledger, ledger_cursors, ops, pending_reads
-from entrycache_reference.pulsar_pip430.cached_ranges import (
+from entrycache_reference.pulsar_pip430.change import entry_at
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    DuplicateCount,
+    ReadEnd,
+    Replay,
+    ShortAnswer,
+    Storage,
+)
+from entrycache_reference.pulsar_pip430.outcomes import EndedRead, Inserted, ReadError
+from entrycache_reference.pulsar_pip430.pending_reads import (
     DropDue,
     GoOn,
     Work,
@@ -35,16 +45,6 @@ from entrycache_reference.pulsar_pip430.cached_ranges import (
     with_read,
     with_state,
 )
-from entrycache_reference.pulsar_pip430.change import entry_at
-from entrycache_reference.pulsar_pip430.config import (
-    Config,
-    DuplicateCount,
-    ReadEnd,
-    Replay,
-    ShortAnswer,
-    Storage,
-)
-from entrycache_reference.pulsar_pip430.outcomes import EndedRead, Inserted, ReadError
 from entrycache_reference.pulsar_pip430.state import (
     Ask,
     CachedRange,
@@ -83,11 +83,11 @@ def begin_chunk(work: Work, name: ReadName, start: Position, config: Config) -> 
     work = with_read(work, name, read._replace(start=start, wanted=chunk.wanted, last=last))
     work, cached = read_through(work, name, chunk.wanted[0], chunk.wanted[-1], config)
     work = with_read(work, name, read_named(work, name)._replace(ranges=(cached,)))
-    return settle_chunk(work, name, config)
+    return complete_chunk(work, name, config)
 
 
 @rule(Rule.INFLIGHT_5, Rule.INFLIGHT_10)
-def settle_chunk(work: Work, name: ReadName, config: Config) -> Work:
+def complete_chunk(work: Work, name: ReadName, config: Config) -> Work:
     """Go on if the chunk of a read is there, and end the read if it has failed."""
     read = read_named(work, name)
     work, cached = resolve(work, name, read.ranges[0], config)
@@ -125,24 +125,24 @@ def deliver_chunk(work: Work, name: ReadName, cached: CachedRange, config: Confi
     """Keep the entries of a chunk that are not acknowledged by now, and move the read position behind it."""
     read = read_named(work, name)
     got = frozenset(positions_got(cached))
-    listed = positions_to_deliver(read, got, config)
-    work = give_back(work, name, sorted(got - frozenset(listed)), config)
-    if not listed:
+    delivered = positions_to_deliver(read, got, config)
+    work = give_back(work, name, sorted(got - frozenset(delivered)), config)
+    if not delivered:
         return go_on(work, name, read.start, None)
     cursor = work.state.managed[read.cache].cursors[read.cursor]
-    left_out = acknowledged_by_now(cursor, listed)
+    left_out = acknowledged_by_now(cursor, delivered)
     work = release_some(work, name, left_out, config)
     assert read.most is not None
-    work = with_read(work, name, read._replace(most=read.most - len(listed) + len(left_out), ranges=()))
-    end = end_of_chunk(cursor, listed[-1], left_out)
-    is_last = config.variants.read_end is ReadEnd.LAST_CONFIRMED and listed[-1] == read.last
+    work = with_read(work, name, read._replace(most=read.most - len(delivered) + len(left_out), ranges=()))
+    end = end_of_chunk(cursor, delivered[-1], left_out)
+    is_last = config.variants.read_end is ReadEnd.LAST_CONFIRMED and delivered[-1] == read.last
     return move_on(work, name, Position(end.ledger, end.entry + 1), config, is_last)
 
 
 @rule(Rule.INFLIGHT_5)
-def acknowledged_by_now(cursor: ManagedCursor, listed: tuple[Position, ...]) -> tuple[Position, ...]:
+def acknowledged_by_now(cursor: ManagedCursor, delivered: tuple[Position, ...]) -> tuple[Position, ...]:
     """Return the entries of a chunk that were acknowledged one by one while it was out."""
-    return tuple(pos for pos in listed if pos in cursor.acks)
+    return tuple(pos for pos in delivered if pos in cursor.acks)
 
 
 @rule(Rule.LEDGER_3)
@@ -181,7 +181,7 @@ def begin_replay(work: Work, name: ReadName, event: ops.ReplayBegin, config: Con
     for pos in read_named(work, name).wanted:
         work = queue_if_due(work, event.cache, ledger_cursors.move_off(work.state, event, pos, config))
         work = begin_range(work, name, pos, pos, config)
-    return settle_replay(work, name, config)
+    return complete_replay(work, name, config)
 
 
 @rule(Rule.LEDGER_8)
@@ -199,7 +199,7 @@ def begin_grouped_replay(work: Work, name: ReadName, event: ops.ReplayBegin, con
         *((group.positions[0], group.positions[-1]) for group in groups),
     ]:
         work = begin_range(work, name, first, last, config)
-    return settle_replay(work, name, config)
+    return complete_replay(work, name, config)
 
 
 def begin_range(work: Work, name: ReadName, first: Position, last: Position, config: Config) -> Work:
@@ -210,7 +210,7 @@ def begin_range(work: Work, name: ReadName, first: Position, last: Position, con
 
 
 @rule(Rule.INFLIGHT_10)
-def settle_replay(work: Work, name: ReadName, config: Config) -> Work:
+def complete_replay(work: Work, name: ReadName, config: Config) -> Work:
     """Finish the ranges of a replay that are there, and end the replay with the last one."""
     for cached in read_named(work, name).ranges:
         work, resolved = resolve(work, name, cached, config)
@@ -285,7 +285,7 @@ def count_of_ask(state: State, ask: Ask, config: Config) -> int:
     return ledger_cursors.NOT_WANTED if config.variants.replay is Replay.SINGLE else 0
 
 
-class Given(NamedTuple):
+class GivenEntry(NamedTuple):
     """An entry that storage gave; `is_cached`: the cache holds it with the count that it was given with."""
 
     pos: Position
@@ -293,7 +293,9 @@ class Given(NamedTuple):
 
 
 @rule(Rule.INFLIGHT_3, Rule.INFLIGHT_4, Rule.LEDGER_18)
-def fill_answer(work: Work, ask: Ask, given: tuple[Position, ...], config: Config) -> tuple[Work, tuple[Given, ...]]:
+def fill_answer(
+    work: Work, ask: Ask, given: tuple[Position, ...], config: Config
+) -> tuple[Work, tuple[GivenEntry, ...]]:
     """Count what storage gives as missed, and offer it to the cache."""
     assert ask.cache is not None
     state = work.state
@@ -305,12 +307,14 @@ def fill_answer(work: Work, ask: Ask, given: tuple[Position, ...], config: Confi
         return work, ()
     if ask.cursor is None and config.variants.replay is Replay.SINGLE:
         rows = skipped_rows(Rule.LEDGER_8, work.state, ask.cache, given, config)
-        return then(work, Step(work.state, work.done.outcome, rows)), tuple(Given(pos, False) for pos in given)
+        return then(work, Step(work.state, work.done.outcome, rows)), tuple(GivenEntry(pos, False) for pos in given)
     event = ops.Read(ask.cache, given[0], given[-1], count_of_ask(work.state, ask, config))
     filled = fill(work.state, event, given, config)
     taken = positions_taken(filled, config)
     work = then(work, filled)
-    return work, tuple(Given(pos, pos in taken and entry_at(work.state, ask.cache, pos) is not None) for pos in given)
+    return work, tuple(
+        GivenEntry(pos, pos in taken and entry_at(work.state, ask.cache, pos) is not None) for pos in given
+    )
 
 
 @rule(Rule.INFLIGHT_3)
@@ -330,7 +334,7 @@ def positions_taken(filled: Step, config: Config) -> frozenset[Position]:
 
 @rule(Rule.INFLIGHT_3)
 def give_part(
-    work: Work, waiter: Waiter, number: int, given: tuple[Given, ...], has_failed: bool, config: Config
+    work: Work, waiter: Waiter, number: int, given: tuple[GivenEntry, ...], has_failed: bool, config: Config
 ) -> Work:
     """Give a read the part of an answer that it waits for, and let it go on."""
     read = read_named(work, waiter.read)
@@ -343,8 +347,8 @@ def give_part(
     positions = tuple(one.pos for one in own)
     ranges = tuple(answer_range(cached, wait, positions, has_failed) for cached in read.ranges)
     work = with_read(work, waiter.read, read._replace(ranges=ranges))
-    settle = settle_replay if read.most is None else settle_chunk
-    return settle(work, waiter.read, config)
+    complete = complete_replay if read.most is None else complete_chunk
+    return complete(work, waiter.read, config)
 
 
 # The operations.

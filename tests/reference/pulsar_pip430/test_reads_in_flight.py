@@ -29,7 +29,7 @@ from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Positi
 
 C, D = CursorName("c"), CursorName("d")
 F, G = ReadName("f"), ReadName("g")
-HELD = {"storage": config.Storage.HELD, "grace_millis": 0}
+HELD_STORAGE = {"storage": config.Storage.HELD, "grace_millis": 0}
 FAILED = ReadError.READ_FAILED
 ALL, FAIL, BUSY = StorageAnswerKind.ALL, StorageAnswerKind.FAIL, StorageAnswerKind.BUSY
 
@@ -59,7 +59,7 @@ def ended(name, *entries, error=None):
 
 @pytest.mark.rule("R-INFLIGHT-1")
 def test_r_inflight_1__a_read_of_a_cursor_is_open_until_its_answer():
-    run = play(*uncached(1), read(C, F, 1), StorageAnswer(0, ALL), StorageAnswer(0, ALL), **HELD)
+    run = play(*uncached(1), read(C, F, 1), StorageAnswer(0, ALL), StorageAnswer(0, ALL), **HELD_STORAGE)
     assert run.outcomes[-3:] == (
         InFlight((SentAsk(0, 1, 0, 0, A),)),
         InFlight(None, (ended(F, at(0)),)),
@@ -69,7 +69,7 @@ def test_r_inflight_1__a_read_of_a_cursor_is_open_until_its_answer():
 
 @pytest.mark.rule("R-INFLIGHT-2")
 def test_r_inflight_2__a_chunk_is_cut_at_what_is_asked_for():
-    run = play(*uncached(4), read(C, F, 2), read(D, G, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD)
+    run = play(*uncached(4), read(C, F, 2), read(D, G, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD_STORAGE)
     assert run.outcomes[-3].sent_asks == (SentAsk(1, 1, 2, 3, A),)
     assert run.last == InFlight(None, (ended(F, at(0), at(1)), ended(G, at(0), at(1), at(2), at(3))))
 
@@ -77,15 +77,15 @@ def test_r_inflight_2__a_chunk_is_cut_at_what_is_asked_for():
 @pytest.mark.rule("R-INFLIGHT-3")
 def test_r_inflight_3__the_count_is_that_of_the_asker_when_storage_answers():
     steps = [*uncached(1), read(C, F, 1), ops.Deactivate(A, D), StorageAnswer(0, ALL)]
-    assert play(*steps, **HELD).entry(0).expected_reads == 1
-    assert play(*steps[:-2], StorageAnswer(0, ALL), **HELD).entry(0).expected_reads == 2
-    run = play(*steps[:-2], ops.Deactivate(A, C), StorageAnswer(0, ALL), **HELD)
+    assert play(*steps, **HELD_STORAGE).entry(0).expected_reads == 1
+    assert play(*steps[:-2], StorageAnswer(0, ALL), **HELD_STORAGE).entry(0).expected_reads == 2
+    run = play(*steps[:-2], ops.Deactivate(A, C), StorageAnswer(0, ALL), **HELD_STORAGE)
     assert run.find(0) is None
 
 
 @pytest.mark.rule("R-INFLIGHT-3")
 def test_r_inflight_3__a_replay_is_not_cached():
-    run = play(*uncached(1), ReplayBegin(A, C, F, (at(0),)), StorageAnswer(0, ALL), **HELD)
+    run = play(*uncached(1), ReplayBegin(A, C, F, (at(0),)), StorageAnswer(0, ALL), **HELD_STORAGE)
     assert run.last == InFlight(None, (ended(F, at(0)),))
     assert run.find(0) is None
 
@@ -93,21 +93,21 @@ def test_r_inflight_3__a_replay_is_not_cached():
 @pytest.mark.rule("R-INFLIGHT-4")
 def test_r_inflight_4__who_joins_takes_from_the_same_count():
     steps = [*uncached(1), read(C, F, 1), read(D, G, 1), StorageAnswer(0, ALL)]
-    assert play(*steps, Release(HoldName("g")), **HELD).entry(0).expected_reads == 1
-    assert play(*steps, Release(HoldName("g")), Release(HoldName("f")), **HELD).entry(0).expected_reads == 0
+    assert play(*steps, Release(HoldName("g")), **HELD_STORAGE).entry(0).expected_reads == 1
+    assert play(*steps, Release(HoldName("g")), Release(HoldName("f")), **HELD_STORAGE).entry(0).expected_reads == 0
 
 
 @pytest.mark.rule("R-INFLIGHT-5")
 def test_r_inflight_5__what_was_acknowledged_meanwhile_is_left_out():
     steps = [*uncached(3), read(C, F, 3), Ack(A, C, at(1)), Ack(A, C, at(2)), StorageAnswer(0, ALL)]
-    assert play(*steps, **HELD).last == InFlight(None, (ended(F, at(0)),))
-    assert play(*steps, CursorState(A, C), **HELD).last.read == at(3)
+    assert play(*steps, **HELD_STORAGE).last == InFlight(None, (ended(F, at(0)),))
+    assert play(*steps, CursorState(A, C), **HELD_STORAGE).last.read == at(3)
 
 
 @pytest.mark.rule("R-INFLIGHT-5")
 def test_r_inflight_5__a_chunk_with_two_gaps_waits_for_both():
     steps = [*half_cached(), Append(A, at(2), 10), ops.Deactivate(A, C), Append(A, at(3), 10), ops.Activate(A, C)]
-    run = play(*steps, read(C, F, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD)
+    run = play(*steps, read(C, F, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD_STORAGE)
     assert run.outcomes[-3].sent_asks == (SentAsk(0, 1, 0, 0, A), SentAsk(1, 1, 3, 3, A))
     assert run.outcomes[-2] == InFlight()
     assert run.last.done == (ended(F, at(0), at(1), at(2), at(3)),)
@@ -116,23 +116,25 @@ def test_r_inflight_5__a_chunk_with_two_gaps_waits_for_both():
 @pytest.mark.rule("R-INFLIGHT-6")
 def test_r_inflight_6__after_a_read_error_a_cursor_asks_anew():
     steps = [*uncached(2), read(C, F, 1), read(D, G, 2)]
-    busy = play(*steps, StorageAnswer(0, BUSY), read(C, ReadName("h"), 1), read(D, ReadName("i"), 1), **HELD)
+    busy = play(*steps, StorageAnswer(0, BUSY), read(C, ReadName("h"), 1), read(D, ReadName("i"), 1), **HELD_STORAGE)
     assert busy.outcomes[-2].sent_asks == (SentAsk(2, 1, 0, 0, A),)
-    failed = play(*steps, StorageAnswer(1, FAIL), read(C, ReadName("h"), 1), **HELD)
+    failed = play(*steps, StorageAnswer(1, FAIL), read(C, ReadName("h"), 1), **HELD_STORAGE)
     assert failed.last == REFUSED
 
 
 @pytest.mark.rule("R-INFLIGHT-7")
 def test_r_inflight_7__a_range_with_hits_is_read_once_more_as_a_whole():
     steps = [*half_cached(), read(C, F, 2), StorageAnswer(0, FAIL)]
-    assert play(*steps, **HELD).last.sent_asks == (SentAsk(1, 1, 0, 1, A),)
-    assert play(*steps, StorageAnswer(1, ALL), **HELD).last.done == (ended(F, at(0), at(1)),)
-    assert play(*steps, StorageAnswer(1, BUSY), **HELD).last.done == (ended(F, error=FAILED),)
+    assert play(*steps, **HELD_STORAGE).last.sent_asks == (SentAsk(1, 1, 0, 1, A),)
+    assert play(*steps, StorageAnswer(1, ALL), **HELD_STORAGE).last.done == (ended(F, at(0), at(1)),)
+    assert play(*steps, StorageAnswer(1, BUSY), **HELD_STORAGE).last.done == (ended(F, error=FAILED),)
 
 
 @pytest.mark.rule("R-INFLIGHT-8")
 def test_r_inflight_8__a_cut_chunk_waits_for_its_other_part():
-    run = play(*uncached(2), read(C, F, 1), read(D, G, 2), StorageAnswer(0, BUSY), StorageAnswer(1, ALL), **HELD)
+    run = play(
+        *uncached(2), read(C, F, 1), read(D, G, 2), StorageAnswer(0, BUSY), StorageAnswer(1, ALL), **HELD_STORAGE
+    )
     assert run.outcomes[-2].done == (ended(F, error=FAILED),)
     assert run.last.done == (ended(G, error=FAILED),)
 
@@ -140,15 +142,17 @@ def test_r_inflight_8__a_cut_chunk_waits_for_its_other_part():
 @pytest.mark.rule("R-INFLIGHT-9")
 def test_r_inflight_9__what_is_given_back_takes_nothing():
     steps = [*half_cached(), read(C, F, 2), StorageAnswer(0, FAIL)]
-    assert play(*steps, **HELD).entry(1).expected_reads == 1
+    assert play(*steps, **HELD_STORAGE).entry(1).expected_reads == 1
     counted = config.Variants(failed_read=config.FailedRead.COUNTED)
-    assert play(*steps, **HELD, variants=counted).entry(1).expected_reads == 0
+    assert play(*steps, **HELD_STORAGE, variants=counted).entry(1).expected_reads == 0
 
 
 @pytest.mark.rule("R-INFLIGHT-10")
 def test_r_inflight_10__a_read_ends_with_its_earlier_chunks():
     steps = [Append(A, at(0), 10), Append(A, two(0), 10), CursorOpen(A, C, at(0)), read(C, F, 2)]
-    run = play(*steps, StorageAnswer(0, ALL), StorageAnswer(1, FAIL), read(C, G, 1), StorageAnswer(2, FAIL), **HELD)
+    run = play(
+        *steps, StorageAnswer(0, ALL), StorageAnswer(1, FAIL), read(C, G, 1), StorageAnswer(2, FAIL), **HELD_STORAGE
+    )
     assert run.outcomes[-3].done == (ended(F, at(0)),)
     assert run.last.done == (ended(G, error=FAILED),)
 
@@ -156,7 +160,7 @@ def test_r_inflight_10__a_read_ends_with_its_earlier_chunks():
 @pytest.mark.rule("R-INFLIGHT-10")
 def test_r_inflight_10__a_replay_fails_as_a_whole_when_all_has_come():
     steps = [*uncached(2), ReplayBegin(A, C, F, (at(0), at(1)))]
-    run = play(*steps, StorageAnswer(0, FAIL), StorageAnswer(1, ALL), **HELD)
+    run = play(*steps, StorageAnswer(0, FAIL), StorageAnswer(1, ALL), **HELD_STORAGE)
     assert run.outcomes[-2] == InFlight()
     assert run.last.done == (ended(F, error=FAILED),)
 
@@ -164,32 +168,32 @@ def test_r_inflight_10__a_replay_fails_as_a_whole_when_all_has_come():
 @pytest.mark.rule("R-INFLIGHT-11")
 def test_r_inflight_11__a_chunk_ends_before_its_first_hole():
     steps = [*uncached(3), read(D, F, 2), read(C, G, 3), StorageAnswer(1, ALL), StorageAnswer(0, 1)]
-    run = play(*steps, **HELD)
+    run = play(*steps, **HELD_STORAGE)
     assert run.last == InFlight((SentAsk(2, 1, 1, 1, A),))
     assert run.after.holds[HoldName("g")][0].slot.pos == at(0)
     assert len(run.after.holds[HoldName("g")]) == 2
-    last = play(*steps, StorageAnswer(2, ALL), **HELD).last
+    last = play(*steps, StorageAnswer(2, ALL), **HELD_STORAGE).last
     assert last.done == (ended(F, at(0), at(1)), ended(G, at(0), at(1), at(2)))
 
 
 @pytest.mark.rule("R-INFLIGHT-11")
 def test_r_inflight_11__as_it_comes_a_hole_is_delivered():
     steps = [*uncached(3), read(D, F, 2), read(C, G, 3), StorageAnswer(1, ALL), StorageAnswer(0, 1)]
-    last = play(*steps, **HELD, variants=config.Variants(short_answer=config.ShortAnswer.AS_IT_COMES)).last
+    last = play(*steps, **HELD_STORAGE, variants=config.Variants(short_answer=config.ShortAnswer.AS_IT_COMES)).last
     assert last.done == (ended(G, at(0), at(2)),)
 
 
 @pytest.mark.rule("R-INFLIGHT-12")
 def test_r_inflight_12__a_cursor_whose_read_is_out_is_marked_and_not_reset():
     steps = [*uncached(3), read(C, F, 1), MarkDelete(A, C, at(1)), CursorReset(A, C, at(0))]
-    assert play(*steps, **HELD).last == REFUSED
-    assert play(*steps, ops.DeleteLedger(A, 1), **HELD).last == REFUSED
-    assert play(*steps, StorageAnswer(0, ALL), CursorState(A, C), **HELD).last == CursorAt(at(2), at(1), True)
+    assert play(*steps, **HELD_STORAGE).last == REFUSED
+    assert play(*steps, ops.DeleteLedger(A, 1), **HELD_STORAGE).last == REFUSED
+    assert play(*steps, StorageAnswer(0, ALL), CursorState(A, C), **HELD_STORAGE).last == CursorAt(at(2), at(1), True)
 
 
 def test_what_an_open_read_has_got_is_not_released():
     steps = [*half_cached(), read(C, F, 2), Release(HoldName("f"))]
-    assert play(*steps, **HELD).last == REFUSED
+    assert play(*steps, **HELD_STORAGE).last == REFUSED
 
 
 GROUPED = config.Variants(

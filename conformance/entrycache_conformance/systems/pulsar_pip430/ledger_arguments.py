@@ -303,9 +303,9 @@ def answer_one(aim: Aim, state: State) -> ops.StorageAnswer:
 def open_read(aim: Aim, state: State) -> ReadName:
     """Return mostly a name that neither an open read nor a hold has."""
     used = {*state.pending.of_cursors, *state.holds}
-    free = [name for name in READS if name not in used]
+    free = [name for name in aim.names.reads if name not in used]
     at = aim.draw(0, 15)
-    return free[at % len(free)] if free and at < 15 else READS[at % len(READS)]
+    return free[at % len(free)] if free and at < 15 else aim.names.reads[at % len(aim.names.reads)]
 
 
 def idle_cursor(aim: Aim, state: State, cache: CacheName, is_replay: bool) -> CursorName:
@@ -332,7 +332,7 @@ def missing_first(aim: Aim, state: State, cache: CacheName, cursor: CursorName) 
     if len(there) < FEW_ENTRIES and aim.draw(0, 4):
         return ops.Append(cache, next_append(managed), appended_size(aim))
     if len(managed.cursors) < (1, 2, 3)[aim.draw(0, 2)]:
-        free = [name for name in MANAGED_CURSORS if name not in managed.cursors]
+        free = [name for name in aim.names.cursors if name not in managed.cursors]
         return ops.CursorOpen(cache, free[0], there[aim.draw(0, min(2, len(there) - 1))], aim.draw(0, 2) < 2)
     held = [name for name in state.holds if ReadName(name) not in state.pending.of_cursors]
     if len(held) > HOLDS_MOST and aim.offers("release"):

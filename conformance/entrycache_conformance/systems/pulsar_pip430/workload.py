@@ -450,12 +450,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if "cursors" in levels:
         options |= CURSOR_CONFIGS
         options["ttl_nanos"] += (1, 0, 20)
-    if "ledger" in levels:
-        options |= LEDGER_CONFIGS
-    if "inflight" in levels:
-        options |= INFLIGHT_CONFIGS
-    if "limits" in levels:
-        options |= LIMIT_CONFIGS
+    for level, more in (("ledger", LEDGER_CONFIGS), ("inflight", INFLIGHT_CONFIGS), ("limits", LIMIT_CONFIGS)):
+        options |= more if level in levels else {}
     if traits.flood and crosses:
         options["max_size_bytes"] = (base.max_size_bytes, *LARGE_LIMITS)
     if traits.is_extreme:

@@ -1,4 +1,4 @@
-"""Lemmas about reads and their permits.
+"""Lemmas about reads, their permits, and what they ask of storage.
 
 The loops of `lookups`, `fill` and `deliver`, on any number of positions, are folds. The laws of permits hold on any
 numbers, and no wake-up is lost. The loops that serve those who wait, and that fail those who wait too long, end only at
@@ -12,7 +12,7 @@ of them. `steps` proves what the operation itself does.
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any, Final, NamedTuple
 
 import z3
@@ -22,14 +22,16 @@ from entrycache_evidence.induction.turns import Unknown, any_tuple, counting_rep
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes
 from entrycache_faults.model import Model
 from entrycache_reference import rules, vocabulary
-from entrycache_reference.pulsar_pip430 import change, ops, outcomes, storage_reads
+from entrycache_reference.pulsar_pip430 import change, ops, outcomes, pending_reads, storage_reads
 from entrycache_reference.pulsar_pip430.config import Config, LimiterTimeout, Variants
 from entrycache_reference.pulsar_pip430.laws.law import Law, always
 from entrycache_reference.pulsar_pip430.laws.storage_reads import PERMIT_LAWS
 from entrycache_reference.pulsar_pip430.state import (
+    Ask,
     HeldPosition,
     Limiter,
     Part,
+    PendingReads,
     Slot,
     State,
     Step,
@@ -377,7 +379,90 @@ def _time_nobody_out(state: State, config: Config) -> Step:
     return Step(state, outcomes.Decided(), ())
 
 
+# The table of pending reads: a range is cut at up to three asks, of which one cannot be joined.
+
+MOST_ASKS: Final = 3
+
+
+def table_of(joinable: int, has_sealed: bool) -> PendingReads:
+    """Build a table with so many joinable asks, in no order, and perhaps one that cannot be joined."""
+    ends = [(shapes.any_integer(f"first {at}"), shapes.any_integer(f"last {at}")) for at in range(MOST_ASKS + 1)]
+    asks = {at: Ask(1, first, last, ()) for at, (first, last) in enumerate(ends[:joinable])}
+    sealed = {MOST_ASKS: Ask(1, *ends[MOST_ASKS], (), is_joinable=False)} if has_sealed else {}
+    return PendingReads({**asks, **sealed}, MOST_ASKS + 1)
+
+
+def _bounds(one: Ask | pending_reads.Piece) -> tuple[Any, Any]:
+    return symbolic.raw(one.first), symbolic.raw(one.last)
+
+
+def _are_apart(asks: list[Ask]) -> list[Any]:
+    """Build the constraints that asks are ranges and that no two of them overlap."""
+    ranges = [_bounds(ask) for ask in asks]
+    pairs = [z3.Or(one[1] < two[0], two[1] < one[0]) for one, two in combinations(ranges, 2)]
+    return [*(first <= last for first, last in ranges), *pairs]
+
+
+def _is_cut(pieces: tuple[pending_reads.Piece, ...], asks: dict[int, Ask], first: Any, last: Any) -> Any:
+    """Build the claim that the pieces make up the range, within the asks that they join and outside of all others."""
+    ends = [_bounds(piece) for piece in pieces]
+    row = [one[1] + 1 == two[0] for one, two in pairwise(ends)]
+    claims = [ends[0][0] == first, ends[-1][1] == last, *row, *(one <= two for one, two in ends)]
+    for piece, (start, end) in zip(pieces, ends, strict=True):
+        if piece.ask is None:
+            claims += [
+                z3.Or(end < _bounds(ask)[0], start > _bounds(ask)[1]) for ask in asks.values() if ask.is_joinable
+            ]
+        else:
+            claims += [start >= _bounds(asks[piece.ask])[0], end <= _bounds(asks[piece.ask])[1]]
+            claims += [z3.BoolVal(asks[piece.ask].is_joinable)]
+    return z3.And(*claims)
+
+
+def _cut_obligations(table: Any, model: Model) -> Iterator[lemma.Obligation]:
+    first, last = shapes.any_integer("first"), shapes.any_integer("last")
+    for joinable, has_sealed in product(range(MOST_ASKS + 1), (False, True)):
+        pending = table_of(joinable, has_sealed)
+        asks = dict(pending.asks)
+        given = z3.And(
+            symbolic.raw(first) <= symbolic.raw(last), *_are_apart([ask for ask in asks.values() if ask.is_joinable])
+        )
+        cut = lemma.build_term_model(model, {})["pending_reads.pieces_of"]
+        places = vocabulary.Position(1, first), vocabulary.Position(1, last)
+
+        def run(cut: Any = cut, pending: PendingReads = pending, places: Any = places) -> Any:
+            return cut(pending, *places)
+
+        ways = symbolic.paths(run, given)
+        said = [
+            z3.Implies(condition, _is_cut(pieces, asks, symbolic.raw(first), symbolic.raw(last)))
+            for condition, pieces in ways
+        ]
+        yield lemma.Obligation(f"{joinable} asks, another one {has_sealed}", given, z3.And(said))
+
+
+def _pieces_at_the_first_ask(
+    pending: PendingReads, first: vocabulary.Position, last: vocabulary.Position
+) -> tuple[pending_reads.Piece, ...]:
+    pieces = pending_reads.pieces_of(pending, first, last)
+    at = next((number for number, piece in enumerate(pieces) if piece.ask is not None), 0)
+    if at + 1 >= len(pieces):
+        return pieces
+    return (*pieces[: at + 1], pending_reads.Piece(None, pieces[at + 1].first, last.entry))
+
+
 LEMMAS: Final = (
+    lemma.Lemma(
+        rules.Rule.INFLIGHT_2,
+        "no entry is asked for while a joinable ask covers it, and each entry is waited for once: any range, and up to "
+        "three joinable asks anywhere beside one that cannot be joined",
+        _cut_obligations,
+        _fault(
+            "A range is cut at the first ask only; all behind that is asked for.",
+            "pending_reads.pieces_of",
+            _pieces_at_the_first_ask,
+        ),
+    ),
     lemma.Lemma(
         rules.Rule.READ_7,
         f"the lookups of a read are a fold of get: {EACH}",

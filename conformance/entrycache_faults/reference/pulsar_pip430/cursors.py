@@ -9,7 +9,6 @@ from typing import Final
 
 from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
 from entrycache_reference.pulsar_pip430 import (
-    cached_ranges,
     change,
     cursors,
     entries,
@@ -18,14 +17,15 @@ from entrycache_reference.pulsar_pip430 import (
     manager,
     ops,
     outcomes,
+    pending_reads,
     reads_in_flight,
     storage_reads,
 )
-from entrycache_reference.pulsar_pip430.cached_ranges import Work
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
 from entrycache_reference.pulsar_pip430.config import Config, FailedRead
 from entrycache_reference.pulsar_pip430.ledger_cursors import Chunk
-from entrycache_reference.pulsar_pip430.reads_in_flight import Given
+from entrycache_reference.pulsar_pip430.pending_reads import Work
+from entrycache_reference.pulsar_pip430.reads_in_flight import GivenEntry
 from entrycache_reference.pulsar_pip430.state import (
     Ask,
     Cache,
@@ -418,29 +418,29 @@ def counted_with_one_more(state: State, ask: Ask, config: Config) -> int:
 @seeded_fault(Rule.INFLIGHT_4, "reads_in_flight.fill_answer")
 def fill_without_claims(
     work: Work, ask: Ask, given: tuple[Position, ...], config: Config
-) -> tuple[Work, tuple[Given, ...]]:
+) -> tuple[Work, tuple[GivenEntry, ...]]:
     """A delivery of what storage gave takes nothing from its count."""
     work, filled = reads_in_flight.fill_answer(work, ask, given, config)
     return work, tuple(one._replace(is_cached=False) for one in filled)
 
 
 @seeded_fault(Rule.INFLIGHT_5, "reads_in_flight.acknowledged_by_now")
-def acknowledged_when_asked(cursor: ManagedCursor, listed: tuple[Position, ...]) -> tuple[Position, ...]:
-    """What was acknowledged while a read was out is delivered all the same."""
+def acknowledged_when_asked(cursor: ManagedCursor, delivered: tuple[Position, ...]) -> tuple[Position, ...]:
+    """A read delivers what was acknowledged while it was out."""
     return ()
 
 
-@seeded_fault(Rule.INFLIGHT_7, "cached_ranges.can_try_again")
+@seeded_fault(Rule.INFLIGHT_7, "pending_reads.can_try_again")
 def tries_only_once(cached: CachedRange) -> bool:
     """A range of which the cache gave a part fails with the first gap that fails."""
     return False
 
 
-@seeded_fault(Rule.INFLIGHT_9, "cached_ranges.give_back", "reads_in_flight.give_back")
+@seeded_fault(Rule.INFLIGHT_9, "pending_reads.give_back", "reads_in_flight.give_back")
 def give_back_and_count(work: Work, name: ReadName, positions: Iterable[Position], config: Config) -> Work:
-    """What a read gives back takes one from its count."""
+    """Each entry that a read gives back takes one from its count."""
     variants = replace(config.variants, failed_read=FailedRead.COUNTED)
-    return cached_ranges.give_back(work, name, positions, replace(config, variants=variants))
+    return pending_reads.give_back(work, name, positions, replace(config, variants=variants))
 
 
 @seeded_fault(Rule.INFLIGHT_10, "reads_in_flight.end_failed")

@@ -114,13 +114,13 @@ class Part(NamedTuple):
 
 def parts_waiting(pre: State, event: ops.StorageAnswer) -> list[Part]:
     """Return the reads that wait for an ask, each once."""
-    found = []
+    waiting = []
     for name, read in pre.pending.of_cursors.items():
         waits = waits_of_read(read)
         own = [wait for wait in waits if wait.ask == event.ask]
         if own:
-            found.append(Part(name, read, own, [wait for wait in waits if wait.ask != event.ask]))
-    return found
+            waiting.append(Part(name, read, own, [wait for wait in waits if wait.ask != event.ask]))
+    return waiting
 
 
 def end_of_read(step: Step, name: ReadName) -> outcomes.EndedRead | None:
@@ -308,10 +308,10 @@ def are_delivered(pre: State, event: ops.StorageAnswer, step: Step, chunks: list
         got = got_with_answer(pre, ask, event, part)
         wanted = part.read.wanted
         missing = [pos for pos in wanted if pos not in got]
-        listed = [pos for pos in wanted if not missing or pos < missing[0]]
+        delivered = [pos for pos in wanted if not missing or pos < missing[0]]
         acks = pre.managed[part.read.cache].cursors[part.read.cursor].acks
-        expected = {pos for pos in got if pos not in wanted} | {pos for pos in listed if pos not in acks}
-        again = {*wanted_after(step, part.name)} - set(listed)
+        expected = {pos for pos in got if pos not in wanted} | {pos for pos in delivered if pos not in acks}
+        again = {*wanted_after(step, part.name)} - set(delivered)
         held = set(got_by(step.state, part.name))
         if not expected <= held or (held & set(wanted)) - again != expected & set(wanted) - again:
             return False
@@ -347,7 +347,7 @@ def seals_that_ledger(config: Config, pre: State, event: ops.StorageAnswer, step
 
 def tries_again(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> list[tuple[Part, CachedRange]]:
     """Return the ranges with hits that wait for nothing but this answer, and of which a gap has then failed."""
-    found = []
+    ranges = []
     for part in parts_waiting(pre, event):
         for cached in part.read.ranges:
             waits = list(waits_within(cached))
@@ -357,8 +357,8 @@ def tries_again(config: Config, pre: State, event: ops.StorageAnswer, step: Step
                 for gap in cached.gaps
             )
             if cached.hits and own and has_lost:
-                found.append((part, cached))
-    return found
+                ranges.append((part, cached))
+    return ranges
 
 
 def has_a_second_try(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
@@ -367,7 +367,7 @@ def has_a_second_try(config: Config, pre: State, event: ops.StorageAnswer, step:
 
 
 def reads_the_whole_range(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
-    """Check R-INFLIGHT-7: the read goes on, and waits for all of the range or has found parts of it cached."""
+    """Check R-INFLIGHT-7: the read goes on, and waits for all of the range or finds parts of it cached."""
     for part, cached in tries_again(config, pre, event, step):
         after = step.state.pending.of_cursors.get(part.name)
         ranges = () if after is None else after.ranges
@@ -424,14 +424,14 @@ def takes_nothing_for_it(config: Config, pre: State, event: ops.StorageAnswer, s
 
 def reads_that_fail(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> list[Part]:
     """Return the reads that wait for nothing but this answer, and that no second try saves from a failure."""
-    found = []
+    failing = []
     for part in parts_waiting(pre, event):
         is_last = not any(cached.hits for cached in part.read.ranges)
         has_rests = any(gap.rests for cached in part.read.ranges for gap in cached.gaps)
         is_losing = event.answer in FAILURES or is_failing(part.read)
         if not part.others and is_last and not has_rests and is_losing:
-            found.append(part)
-    return found
+            failing.append(part)
+    return failing
 
 
 def fails_a_read(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
@@ -495,8 +495,8 @@ def counts_what_storage_gave(config: Config, pre: State, event: Any, step: Step)
         [] if ask is None or ask.cache is None else [pre.managed[ask.cache].sizes[ask.ledger][p.entry] for p in given]
     )
     hits = [(part.pre, part.event) for part in step.parts if isinstance(part.event, ops.Get)]
-    found = [law.cached_entry(state, get.cache, get.pos) for state, get in hits]
-    hit_bytes = [entry.size_bytes for entry in found if entry is not None]
+    entries = [law.cached_entry(state, get.cache, get.pos) for state, get in hits]
+    hit_bytes = [entry.size_bytes for entry in entries if entry is not None]
     before = pre.counts
     wanted = (before.hit_entries + len(hits), before.hit_bytes + sum(hit_bytes))
     return step.state.counts[3:] == (*wanted, before.miss_entries + len(given), before.miss_bytes + sum(sizes))

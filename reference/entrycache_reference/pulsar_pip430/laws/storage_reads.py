@@ -40,7 +40,7 @@ from entrycache_reference.pulsar_pip430.ops import (
 from entrycache_reference.pulsar_pip430.outcomes import Decided, Permits, Permitted, Refused, Released, Served
 from entrycache_reference.pulsar_pip430.state import Limiter, Part, Slot, State, Step, WaitingRequest
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Position, RequestName
+from entrycache_reference.vocabulary import ABSENT, Position, ReadName, RequestName
 
 
 def requested_positions(event: Read | ReadOne) -> list[Position]:
@@ -264,12 +264,12 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
     inserts = (part for part in step.parts if isinstance(part.event, Insert) and law.is_inserted(part.step))
     anew = {Slot(part.event.cache, part.event.pos) for part in inserts if isinstance(part.event, Insert)}
     for name, held_positions in step.state.holds.items():
+        if type(event) is StorageAnswer and ReadName(name) in pre.pending.of_cursors:
+            continue  # the read may give a position back and get it again; R-INFLIGHT-4 is about what it gets
         earlier = {held.slot: held.is_cached for held in pre.holds.get(name, ())}
         for held in held_positions:
             cache = caches.get(held.slot.cache)
             there = cache is not None and held.slot.pos in cache.entries and held.slot not in recounted
-            if held.slot not in earlier and type(event) is StorageAnswer:
-                continue
             if held.is_cached != (
                 there and earlier.get(held.slot, True) and not (held.slot in anew and held.slot in earlier)
             ):
