@@ -13,6 +13,7 @@ from entrycache_reference.kafka_streams.change import (
     handle_of,
     is_expired,
     name_window,
+    remove_key,
     size_bytes,
     sort_by_bytes,
 )
@@ -299,23 +300,23 @@ def _is_of_keys(state: State, store: str) -> bool:
 
 
 @seeded_fault(Rule.K_WINDOW_1, WindowView)
-def windows_by_key(state: State, event: WindowView, config: configuration.Config, *calls: Any) -> OperationResult:
-    """A view of windows comes by key and then by time."""
+def windows_in_reverse(state: State, event: WindowView, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A view of windows comes in the reverse of its order."""
     after, answer = views.window_view(state, event, config, *calls)
-    if not isinstance(answer, outcomes.WindowListing) or event.backward:
-        return after, answer
-    return after, outcomes.WindowListing(tuple(sorted(answer.entries, key=lambda entry: entry[:-1])))
+    is_listing = isinstance(answer, outcomes.WindowListing)
+    return after, outcomes.WindowListing(answer.entries[::-1]) if is_listing else answer
 
 
 @seeded_fault(Rule.K_WINDOW_2, WindowView)
-def windows_without_the_end(
+def windows_without_the_last(
     state: State, event: WindowView, config: configuration.Config, *calls: Any
 ) -> OperationResult:
-    """A view leaves out the windows at the end of its times."""
+    """A view leaves out its last window."""
     after, answer = views.window_view(state, event, config, *calls)
-    if not isinstance(answer, outcomes.WindowListing) or event.time_to is ABSENT:
+    is_far = event.time_to is not ABSENT and event.time_to >= 2**40
+    if not isinstance(answer, outcomes.WindowListing) or is_far or state.in_progress.called:
         return after, answer
-    return after, outcomes.WindowListing(tuple(entry for entry in answer.entries if entry[-2] != event.time_to))
+    return after, outcomes.WindowListing(answer.entries[:-1])
 
 
 @seeded_fault(Rule.K_WINDOW_2, SessionView, other=True)
@@ -329,16 +330,12 @@ def sessions_by_start(state: State, event: SessionView, config: configuration.Co
 
 
 @seeded_fault(Rule.K_WINDOW_3, WindowGet)
-def deleted_window_from_below(
-    state: State, event: WindowGet, config: configuration.Config, *calls: Any
-) -> OperationResult:
-    """A deleted window is looked for below."""
+def window_from_below(state: State, event: WindowGet, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A read of a window answers what lies below, although the cache has a newer write."""
     after, answer = windows.window_get(state, event, config, *calls)
-    name = f"{event.key}@{event.start}"
-    node = space_of(state, event.store).nodes.get(name)
-    if node is None or node.value is not None:
+    if isinstance(answer, outcomes.Failed) or state.in_progress.called:
         return after, answer
-    return after, outcomes.Value(stores.store_of(state, event.store).inner.get(name))
+    return after, outcomes.Value(stores.store_of(state, event.store).inner.get(f"{event.key}@{event.start}"))
 
 
 @seeded_fault(Rule.K_WINDOW_4, "windows.put_window")
@@ -444,13 +441,13 @@ def window_view_that_counts(
 
 
 @seeded_fault(Rule.K_WINDOW_12, ViewNext)
-def next_window_but_one(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
-    """An open view of windows leaves out an entry that comes after the first."""
+def window_view_that_ends(state: State, event: ViewNext, config: configuration.Config, *calls: Any) -> OperationResult:
+    """An open view of windows ends before it has shown any."""
     after, answer = views.view_next(state, event, config, *calls)
     view = state.views.get(event.view)
-    if view is None or view.last is None or _is_of_keys(state, view.range.store):
+    if view is None or view.last is not None or _is_of_keys(state, view.range.store):
         return after, answer
-    return views.view_next(after, event, config, *calls)
+    return views.loosen(views.show(state, event.view, None), view.range.store), outcomes.NextEntry(None)
 
 
 @seeded_fault(Rule.K_WINDOW_13, WindowView)
@@ -463,15 +460,17 @@ def far_view_gives_up(state: State, event: WindowView, config: configuration.Con
 
 
 @seeded_fault(Rule.K_WINDOW_14, WindowPut)
-def put_that_uses_others(state: State, event: WindowPut, config: configuration.Config, *calls: Any) -> OperationResult:
-    """A put of a window uses the eldest entries of other namespaces too."""
+def put_that_takes_from_others(
+    state: State, event: WindowPut, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A put of a window makes the eldest clean entry of another namespace leave."""
     after, answer = windows.window_put(state, event, config, *calls)
-    if not after.in_progress.events or after.in_progress.forwards or after.in_progress.calls:
+    is_exact = config.variants.total is configuration.Total.EXACT
+    if not after.in_progress.events or after.in_progress.forwards or after.in_progress.calls or not is_exact:
         return after, answer
     for name, space in after.spaces.items():
-        if name != event.store and not space.is_loose:
-            recent = (*space.recent[-1:], *space.recent[:-1])
-            after = with_space(after, name, space._replace(recent=recent))
+        if name != event.store and space.recent and not space.nodes[space.recent[-1]].is_dirty:
+            after = with_space(after, name, remove_key(space, space.recent[-1]))
     return after, answer
 
 
