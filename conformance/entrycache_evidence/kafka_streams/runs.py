@@ -169,6 +169,17 @@ SESSION_EVENTS: Final[tuple[ops.Op, ...]] = (
 )
 """The operations of a store of sessions of one end, also while a view of them is open."""
 
+ASKED_BELOW: Final = (ops.StorePut("s", "x", "1"), view_ops.StoreQueryRange("s"))
+"""A query of a range of which the underlying store has nothing yet."""
+
+EXPIRED_CACHED: Final = (
+    EXPIRING,
+    *(view_ops.WindowPut("s", "x", start, "1") for start in (1, 9)),
+    *(ops.StoreFlush("s"), view_ops.WindowPut("s", "x", 2, "1")),
+    *(view_ops.WindowGet("s", "x", start) for start in (1, 2)),
+)
+"""Windows that have expired while they are cached, and one that is put when it has expired already."""
+
 RELEASED: Final = Variants(
     configuration.UndeliveredEviction.LOST,
     configuration.FailedFlush.CLEAN,
@@ -187,7 +198,7 @@ RELEASED: Final = Variants(
 def generate_runs() -> Iterator[Run]:
     """Generate the same runs every time, with the default variants and with those of the releases."""
     yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS, OLD_VALUES)
-    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD):
+    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD, ASKED_BELOW, EXPIRED_CACHED):
         yield Config(variants=RELEASED), steps
     yield Config(variants=Variants(view_tombstone=configuration.ViewTombstone.DROPPED)), TOMBSTONE_DROPPED
     yield from generate_default_runs(range(CASES + VIEW_CASES))

@@ -82,8 +82,9 @@ def store_flush_keeping_deleted(
     """A deleted key stays in the underlying store."""
     before = stores.store_of(state, event.store).inner
     after, answer = stores.store_flush(state, event, config, *calls)
-    store = stores.store_of(after, event.store)
-    if stores.store_of(state, event.store).downstream or store.settings.kind is not StoreKind.KEY_VALUE:
+    former, store = stores.store_of(state, event.store), stores.store_of(after, event.store)
+    is_inside = state.in_progress.called > 0 or former.downstream or former.failing
+    if is_inside or store.settings.kind is not StoreKind.KEY_VALUE:
         return after, answer
     return stores.with_store(after, event.store, store._replace(inner={**before, **store.inner})), answer
 
@@ -136,9 +137,9 @@ def receive_late(state: State, name: str, entries: Any, config: configuration.Co
             accepted.append((key, node))
             after = stores.with_store(after, name, stores.write_below(store, key, node.value, config))
     for key, node in accepted:
-        if not stores.is_dropped(stores.store_of(after, name), key, config):
+        if not (after.in_progress.has_thrown or stores.is_dropped(stores.store_of(after, name), key, config)):
             after = stores.forward_entry(after, name, key, node, config, env)
-    return after
+    return stores.owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
 
 
 @seeded_fault(Rule.K_STORE_4, "stores.receive", other=True)
@@ -146,13 +147,14 @@ def receive_below_last(state: State, name: str, entries: Any, config: configurat
     """Forward an entry before the underlying store holds it."""
     after = state
     for key, node in entries:
-        if stores.takes_write(stores.store_of(after, name), key, node, config):
+        is_taken = stores.takes_write(stores.store_of(after, name), key, node, config)
+        if is_taken and not after.in_progress.has_thrown:
             after = stores.forward_entry(after, name, key, node, config, env)
     for key, node in entries:
         store = stores.store_of(after, name)
         if not stores.is_dropped(store, key, config):
             after = stores.with_store(after, name, stores.write_below(store, key, node.value, config))
-    return after
+    return stores.owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
 
 
 @seeded_fault(Rule.K_STORE_5, "stores.perform_steps")

@@ -375,7 +375,7 @@ def forwards_again(config: Config, pre: State, event: StoreFlush, step: Step) ->
     own, store = law.space(pre, event.store), pre.stores[event.store]
     deleted = {key for key in store.owed if key in own.dirty and own.nodes[key].value is None}
     forwarded = {call.key for call in step.outcome.forwarded if call.store == event.store and call.value is None}
-    return deleted <= forwarded and not forwarded & {*step.state.stores[event.store].owed}
+    return deleted <= forwarded and forwarded.isdisjoint(step.state.stores[event.store].owed)
 
 
 def owes_the_call(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -428,9 +428,8 @@ def has_written_below(config: Config, pre: State, event: StoreFlush, step: Step)
 
 
 def _fails_to_close(config: Config, pre: State, event: StoreClose, step: Step) -> bool:
-    return _is_own_listener(law.space(pre, event.store)) and any(
-        _throws_at(pre, call) for call in step.outcome.forwarded[:1]
-    )
+    calls = step.outcome.forwarded
+    return _is_own_listener(law.space(pre, event.store)) and bool(calls) and _throws_at(pre, calls[0])
 
 
 def closes_all_the_same(config: Config, pre: State, event: StoreClose, step: Step) -> bool:
