@@ -333,7 +333,8 @@ def sessions_by_start(state: State, event: SessionView, config: configuration.Co
 def window_from_below(state: State, event: WindowGet, config: configuration.Config, *calls: Any) -> OperationResult:
     """A read of a window answers what lies below, although the cache has a newer write."""
     after, answer = windows.window_get(state, event, config, *calls)
-    if isinstance(answer, outcomes.Failed) or state.in_progress.called:
+    is_released = config.variants.expired_windows is configuration.ExpiredWindows.CACHED
+    if isinstance(answer, outcomes.Failed) or state.in_progress.called or is_released:
         return after, answer
     return after, outcomes.Value(stores.store_of(state, event.store).inner.get(f"{event.key}@{event.start}"))
 
