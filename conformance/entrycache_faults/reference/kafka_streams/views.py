@@ -303,8 +303,9 @@ def _is_of_keys(state: State, store: str) -> bool:
 def windows_in_reverse(state: State, event: WindowView, config: configuration.Config, *calls: Any) -> OperationResult:
     """A view of windows comes in the reverse of its order."""
     after, answer = views.window_view(state, event, config, *calls)
-    is_listing = isinstance(answer, outcomes.WindowListing)
-    return after, outcomes.WindowListing(answer.entries[::-1]) if is_listing else answer
+    if not isinstance(answer, outcomes.WindowListing):
+        return after, answer
+    return after, outcomes.WindowListing(answer.entries[::-1])
 
 
 @seeded_fault(Rule.K_WINDOW_2, WindowView)
