@@ -2,6 +2,7 @@ import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import A, C, H, at, play
 from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Storage
 from entrycache_reference.pulsar_pip430.ops import Evict, Get, Insert
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.vocabulary import ABSENT, CursorName, HoldName, Position, ReadName, RequestName
@@ -72,6 +73,8 @@ EACH = {
     "give_back": ops.GiveBack(R),
     "limiter": ops.LimiterState(),
     "fetch": ops.Fetch(F, at(0), at(2)),
+    "read_begin": ops.ReadBegin(A, C, F, 1),
+    "replay_begin": ops.ReplayBegin(A, C, F, (at(0),)),
     "storage_answer": ops.StorageAnswer(0, 1),
 }
 
@@ -85,5 +88,8 @@ def test_r_liveness_2__every_operation_answers_its_own_outcome(name):
         managed = [ops.Acquire(R, 1)] if name == "give_back" else []
     if name == "storage_answer":
         managed = [EACH["fetch"]]
-    run = play(*([] if name == "append" else managed), EACH[name], max_reads_in_flight_bytes=1)
+    elif EACH[name].level == "inflight":
+        managed = APPENDS
+    storage = Storage.HELD if name in {"read_begin", "replay_begin"} else Storage.AT_ONCE
+    run = play(*([] if name == "append" else managed), EACH[name], max_reads_in_flight_bytes=1, storage=storage)
     assert type(run.last) in EACH[name].answers

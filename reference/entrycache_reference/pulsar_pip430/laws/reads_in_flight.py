@@ -19,7 +19,7 @@ from entrycache_reference.pulsar_pip430.config import (
     ZeroReads,
 )
 from entrycache_reference.pulsar_pip430.laws import law
-from entrycache_reference.pulsar_pip430.laws.cursor_reads import is_taken, parts_of, unread
+from entrycache_reference.pulsar_pip430.laws.cursor_reads import is_done, is_taken, parts_of, unread
 from entrycache_reference.pulsar_pip430.laws.law import Law
 from entrycache_reference.pulsar_pip430.state import Ask, CachedRange, ReadInFlight, State, Step, Wait
 from entrycache_reference.rules import Rule
@@ -309,11 +309,13 @@ def are_delivered(pre: State, event: ops.StorageAnswer, step: Step, chunks: list
         wanted = part.read.wanted
         missing = [pos for pos in wanted if pos not in got]
         delivered = [pos for pos in wanted if not missing or pos < missing[0]]
-        acks = pre.managed[part.read.cache].cursors[part.read.cursor].acks
+        cursor = pre.managed[part.read.cache].cursors[part.read.cursor]
+        acks, left = cursor.acks, [pos for pos in missing if not is_done(cursor, pos)]
         expected = {pos for pos in got if pos not in wanted} | {pos for pos in delivered if pos not in acks}
-        again = {*wanted_after(step, part.name)} - set(delivered)
         held = set(got_by(step.state, part.name))
-        if not expected <= held or (held & set(wanted)) - again != expected & set(wanted) - again:
+        more = held & set(wanted) - expected
+        has_hole = bool(more) and not {*left[:1]} <= held | {*wanted_after(step, part.name)}
+        if not expected <= held or has_hole or more & acks or (more and not missing):
             return False
         end = end_of_read(step, part.name)
         if end is not None and list(end.entries or ()) != sorted(held):
