@@ -163,6 +163,12 @@ def seal(asks: dict[int, Ask], ledger: int, answer: StorageAnswerKind | int) -> 
     return {number: ask._replace(is_joinable=False) if ask.ledger == ledger else ask for number, ask in asks.items()}
 
 
+@rule(Rule.INFLIGHT_2)
+def seal_one(pending: PendingReads, number: int) -> PendingReads:
+    """Return the table in which no further read joins an ask."""
+    return pending._replace(asks={**pending.asks, number: pending.asks[number]._replace(is_joinable=False)})
+
+
 @rule(Rule.INFLIGHT_1)
 def close_ask(pending: PendingReads, number: int, answer: StorageAnswerKind | int) -> PendingReads:
     """Return the table after an ask was answered: it is open no longer."""
@@ -408,6 +414,8 @@ def read_gap(work: Work, name: ReadName, first: Position, last: Position, config
             rests += (rest,)
         else:
             pending, wait = join(work.state.pending, name, first.ledger, piece, read.cache, asker)
+            if config.max_size_bytes == 0:  # a disabled cache shares no read
+                pending = seal_one(pending, wait.ask)
             work = with_state(work, work.state._replace(pending=pending))
             waits += (wait,)
     return work, OpenRange(first, last, waits, rests=rests)

@@ -127,15 +127,16 @@ def deliver_chunk(work: Work, name: ReadName, cached: CachedRange, config: Confi
     got = frozenset(positions_got(cached))
     delivered = positions_to_deliver(read, got, config)
     work = give_back(work, name, sorted(got - frozenset(delivered)), config)
+    is_last = config.variants.read_end is ReadEnd.LAST_CONFIRMED and cached.last == read.last
     if not delivered:
-        return go_on(work, name, read.start, None)
+        is_over = is_last and held_by(work.state, name)
+        return end_read(work, name) if is_over else go_on(work, name, read.start, None)
     cursor = work.state.managed[read.cache].cursors[read.cursor]
     left_out = acknowledged_by_now(cursor, delivered)
     work = release_some(work, name, left_out, config)
     assert read.most is not None
     work = with_read(work, name, read._replace(most=read.most - len(delivered) + len(left_out), ranges=()))
     end = end_of_chunk(cursor, delivered[-1], left_out)
-    is_last = config.variants.read_end is ReadEnd.LAST_CONFIRMED and delivered[-1] == read.last
     return move_on(work, name, Position(end.ledger, end.entry + 1), config, is_last)
 
 

@@ -1,11 +1,12 @@
-"""Level `pending`, worked out by hand from the protocol, for the released table of pending reads."""
+"""Levels `pending` and `inflight`, worked out by hand from the protocol, for released reads that overlap in time."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from tests.support.jvm.cases_ledger import HEAP, UNCACHED, append, of, opened, read, stands, uncached, used
 from tests.support.jvm.driver import Step
-from tests.support.jvm.steps import DONE, REFUSED, Case
+from tests.support.jvm.steps import DONE, REFUSED, Case, ask, removed
 
 
 def fetch(name: str, first: int, last: int, ledger: int = 1) -> Step:
@@ -16,8 +17,24 @@ def answer(ask: int, what: Any) -> Step:
     return {"op": "storage_answer", "ask": ask, "answer": what}
 
 
-def sent(*asks: tuple[int, int, int], ledger: int = 1) -> Step:
-    return {"asked": [{"ask": ask, "ledger": ledger, "first": first, "last": last} for ask, first, last in asks]}
+def sent(*asks: tuple[int, int, int], ledger: int = 1, **more: Any) -> Step:
+    sizes = ({"ask": ask, "ledger": ledger, "first": first, "last": last, **more} for ask, first, last in asks)
+    return {"asked": list(sizes)}
+
+
+def begin(name: str, cursor: str, most: int) -> Step:
+    return of("read_begin", cursor, read=name, max_entries=most)
+
+
+def replay(name: str, cursor: str, *entries: int) -> Step:
+    return of("replay_begin", cursor, read=name, positions=[[1, entry] for entry in entries])
+
+
+def released(name: str, number: int) -> tuple[Step, Step]:
+    return {"op": "release", "hold": name}, {"released": number}
+
+
+HELD: Final = {**UNCACHED, "storage": "held"}
 
 
 def entries_of(name: str, *entries: int) -> Step:
@@ -68,6 +85,56 @@ CASES: Final[dict[str, Case]] = {
             (fetch("d", 4, 4), sent((3, 4, 4))),
             (answer(2, "all"), ended(failed("c"))),
             (answer(3, "all"), ended(entries_of("d", 4))),
+        ],
+    ),
+    "reads of cursors share what is asked for, and end when all of it is there": (
+        HELD,
+        [
+            uncached(1, 0),
+            uncached(1, 1),
+            uncached(1, 2),
+            opened("x"),
+            opened("y"),
+            (begin("a", "x", 2), sent((0, 0, 1), cache="a")),
+            (begin("b", "x", 1), REFUSED),
+            (begin("a", "y", 1), REFUSED),
+            (begin("b", "y", 9), sent((1, 2, 2), cache="a")),
+            (replay("c", "x", 2, 1), DONE),
+            (of("cursor_close", "x"), REFUSED),
+            (of("cursor_reset", "x", pos=[1, 0]), REFUSED),
+            (read("x", 1, [], [])[0], REFUSED),
+            (answer(1, "all"), DONE),
+            (answer(0, "all"), ended(entries_of("a", 0, 1), entries_of("b", 0, 1, 2), entries_of("c", 1, 2))),
+            stands("x", [1, 2], [1, -1]),
+            (begin("a", "x", 1), REFUSED),
+            released("a", 2),
+            (begin("a", "x", 1), ended(entries_of("a", 2))),
+        ],
+    ),
+    "a chunk with hits is read once more as a whole": (
+        {**HELD, "evict_by_expected_reads": True},
+        [
+            uncached(1, 0),
+            opened("x"),
+            append(1, 1, 1),
+            (begin("a", "x", 2), sent((0, 0, 0), cache="a")),
+            (answer(0, "fail"), sent((1, 0, 1), cache="a")),
+            (answer(1, "busy"), ended(failed("a"))),
+            stands("x", [1, 0], [1, -1]),
+        ],
+    ),
+    "an invalidation waits until it is run": (
+        {**HELD, **HEAP, "invalidation": "manual"},
+        [
+            uncached(1, 0),
+            opened("x"),
+            append(1, 1, None),
+            append(1, 2, None),
+            (of("cursor_seek", "x", pos=[1, 2]), DONE),
+            used(2, 20),
+            (ask("run_invalidations"), removed(1, 10)),
+            (ask("run_invalidations"), removed(0, 0)),
+            used(1, 10),
         ],
     ),
 }

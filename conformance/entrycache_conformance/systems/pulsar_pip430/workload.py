@@ -481,8 +481,14 @@ def _boundary_limits(draw: Draw, changes: Mapping[str, Any], crosses: bool) -> d
 
 
 def within_schema(config: Config, declaration: Declaration) -> Config:
-    """Return the configuration with storage held only if cursors are tracked where they read."""
-    if config.storage is Storage.AT_ONCE or not config.evict_by_mark_deleted:
+    """Return the configuration with storage held only if cursors are tracked where they read, and without permits.
+
+    Reads of cursors that storage holds back would need permits, which the reference does not count yet.
+    """
+    if config.storage is Storage.AT_ONCE:
+        return config
+    config = dataclasses.replace(config, max_reads_in_flight_bytes=0)
+    if not config.evict_by_mark_deleted:
         return config
     key = "evict_by_mark_deleted" if declaration.varies("evict_by_mark_deleted") else "storage"
     return dataclasses.replace(config, **{key: getattr(Config(), key)})

@@ -3,17 +3,18 @@ package org.apache.bookkeeper.client;
 import io.netty.buffer.ByteBuf;
 import java.lang.reflect.Proxy;
 import java.util.Map;
-import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.apache.bookkeeper.client.api.CreateBuilder;
+import org.apache.bookkeeper.client.api.LedgerEntries;
 import org.apache.bookkeeper.client.api.OpenBuilder;
 import org.apache.bookkeeper.common.util.OrderedExecutor;
 
 /**
- * A BookKeeper in memory: it makes ledgers, gives them out for reading, and queues the answers of their reads.
+ * A BookKeeper in memory: it makes ledgers, gives them out for reading, and has a {@link Reader} answer their reads.
  *
  * <p>It is made without a constructor, because those of {@link BookKeeper} start threads. So {@link #begin} sets what a
  * constructor would.
@@ -23,17 +24,16 @@ public final class MemoryBookKeeper extends BookKeeper {
     private static final long FIRST_CURSOR_LEDGER = 1L << 60;
 
     private OrderedExecutor workers;
-    private Queue<Runnable> answers;
     private BiFunction<Integer, Long, ByteBuf> payload;
     private Supplier<MemoryLedger> make;
     private Map<Long, MemoryLedger> ledgers;
-    private ReadListener listener;
+    private Reader reader;
     private Long next;
     private long nextCursorLedger;
 
-    /** Is told which entries storage gives. */
-    public interface ReadListener {
-        void read(long ledger, long first, long last);
+    /** Answers the reads of ledgers. {@code entries} makes the answer that holds the first few entries of the range. */
+    public interface Reader {
+        CompletableFuture<LedgerEntries> read(long ledger, long first, long last, LongFunction<LedgerEntries> entries);
     }
 
     /** Never called. */
@@ -41,15 +41,13 @@ public final class MemoryBookKeeper extends BookKeeper {
 
     public void begin(
             OrderedExecutor workers,
-            Queue<Runnable> answers,
             BiFunction<Integer, Long, ByteBuf> payload,
             Supplier<MemoryLedger> make,
-            ReadListener listener) {
+            Reader reader) {
         this.workers = workers;
-        this.answers = answers;
         this.payload = payload;
         this.make = make;
-        this.listener = listener;
+        this.reader = reader;
         this.ledgers = new TreeMap<>();
         this.nextCursorLedger = FIRST_CURSOR_LEDGER;
     }
@@ -59,9 +57,8 @@ public final class MemoryBookKeeper extends BookKeeper {
         next = id;
     }
 
-    void answerLater(long ledger, long first, long last, Runnable answer) {
-        listener.read(ledger, first, last);
-        answers.add(answer);
+    CompletableFuture<LedgerEntries> read(long ledger, long first, long last, LongFunction<LedgerEntries> entries) {
+        return reader.read(ledger, first, last, entries);
     }
 
     @Override

@@ -11,7 +11,7 @@ import org.apache.bookkeeper.client.impl.LedgerEntriesImpl;
 import org.apache.bookkeeper.client.impl.LedgerEntryImpl;
 
 /**
- * A ledger in memory: it remembers the sizes of its entries and answers each read when it is told to.
+ * A ledger in memory: it remembers the sizes of its entries, and its storage says when a read is answered.
  *
  * <p>It is made without a constructor, because those of {@link LedgerHandle} need a client with threads. So
  * {@link #begin} sets what a constructor would.
@@ -88,9 +88,7 @@ public final class MemoryLedger extends LedgerHandle {
 
     @Override
     public CompletableFuture<LedgerEntries> readAsync(long first, long last) {
-        CompletableFuture<LedgerEntries> answer = new CompletableFuture<>();
-        storage.answerLater(id, first, last, () -> answer.complete(entries(first, last)));
-        return answer;
+        return storage.read(id, first, last, count -> entries(first, first + count - 1));
     }
 
     @Override

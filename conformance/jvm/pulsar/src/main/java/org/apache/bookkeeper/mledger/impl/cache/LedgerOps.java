@@ -36,22 +36,7 @@ import org.apache.pulsar.common.api.proto.CommandSubscribe.InitialPosition;
 final class LedgerOps {
     private LedgerOps() {}
 
-    /** Returns the operations; each ends when no task is left. */
     static List<Operation<Pip430Run>> operations() {
-        return calls().stream()
-                .map(LedgerOps::runDry)
-                .toList();
-    }
-
-    private static Operation<Pip430Run> runDry(Operation<Pip430Run> operation) {
-        return new Operation<>(operation.name(), operation.calls(), (run, step) -> {
-            JsonObject outcome = operation.perform().apply(run, step);
-            run.managed.finish();
-            return outcome;
-        });
-    }
-
-    private static List<Operation<Pip430Run>> calls() {
         return List.of(
                 new Operation<>("append", "ManagedLedgerImpl.asyncAddEntry, .rollCurrentLedgerIfFull", LedgerOps::append),
                 new Operation<>(
@@ -84,13 +69,13 @@ final class LedgerOps {
             if (!position.equals(nextAppend(ledger))) {
                 Refused.unless(position.getEntryId() == 0, "not the next entry");
                 Refused.unless(position.getLedgerId() > currentId(ledger), "not a new ledger");
-                run.managed.claim(position.getLedgerId());
+                run.managed.claim(name, position.getLedgerId());
                 run.managed.rollOver(ledger, position.getLedgerId());
             }
         } else {
             Refused.unless(!run.wasNamed(name), "the cache is not managed");
             Refused.unless(position.getEntryId() == 0, "not the first entry");
-            run.managed.claim(position.getLedgerId());
+            run.managed.claim(name, position.getLedgerId());
             run.managed.open(name, position.getLedgerId());
         }
         Added added = new Added(run, name, position);
@@ -127,6 +112,7 @@ final class LedgerOps {
         ManagedCursor cursor = run.managed.cursor(step);
         int most = Math.toIntExact(step.number("max_entries"));
         Refused.unless(most >= 1, "nothing to read");
+        Refused.unless(!run.managed.holdsReads, "storage does not answer at once");
         ReadOps.refuseOpenHold(run, step);
         Delivery delivery = new Delivery();
         cursor.asyncReadEntries(most, delivery, null, PositionFactory.LATEST);
@@ -135,13 +121,8 @@ final class LedgerOps {
 
     private static JsonObject replayRead(Pip430Run run, Args step) {
         ManagedCursor cursor = run.managed.cursor(step);
-        Set<Position> positions = new TreeSet<>();
-        step.list("positions").forEach(each -> positions.add(PositionFactory.create(
-                each.getAsJsonArray().get(0).getAsLong(), each.getAsJsonArray().get(1).getAsLong())));
-        Refused.unless(!positions.isEmpty(), "nothing to replay");
-        for (Position position : positions) {
-            Refused.unless(isThere(run.managed.ledger(step), position), "the position is not there");
-        }
+        Set<Position> positions = replayed(run, step);
+        Refused.unless(!run.managed.holdsReads, "storage does not answer at once");
         ReadOps.refuseOpenHold(run, step);
         Delivery delivery = new Delivery();
         Set<? extends Position> acknowledged = cursor.asyncReplayEntries(positions, delivery, null);
@@ -149,6 +130,18 @@ final class LedgerOps {
             delivery.readEntriesComplete(List.of(), null);
         }
         return served(run, step, delivery);
+    }
+
+    /** Returns the positions that a replay names. */
+    static Set<Position> replayed(Pip430Run run, Args step) {
+        Set<Position> positions = new TreeSet<>();
+        step.list("positions").forEach(each -> positions.add(PositionFactory.create(
+                each.getAsJsonArray().get(0).getAsLong(), each.getAsJsonArray().get(1).getAsLong())));
+        Refused.unless(!positions.isEmpty(), "nothing to replay");
+        for (Position position : positions) {
+            Refused.unless(isThere(run.managed.ledger(step), position), "the position is not there");
+        }
+        return positions;
     }
 
     private static JsonObject served(Pip430Run run, Args step, Delivery delivery) {
@@ -167,6 +160,7 @@ final class LedgerOps {
 
     private static JsonObject reset(Pip430Run run, Args step) {
         ManagedCursor cursor = run.managed.cursor(step);
+        run.inflight.refuseOpenRead(step);
         cursor.asyncResetCursor(valid(run.managed.ledger(step), step), false, new Reset());
         return done();
     }
@@ -197,6 +191,7 @@ final class LedgerOps {
 
     private static JsonObject close(Pip430Run run, Args step) {
         run.managed.cursor(step);
+        run.inflight.refuseOpenRead(step);
         run.managed.ledger(step).asyncDeleteCursor(step.text("cursor"), new Marked(), null);
         return done();
     }
@@ -227,6 +222,7 @@ final class LedgerOps {
         long id = step.number("ledger");
         Refused.unless(id != currentId(ledger), "the ledger is the current one");
         Refused.unless(ledger.getLedgersInfo().containsKey(id), "no such ledger");
+        run.inflight.refuseOpenReadOfCache(step);
         return run.leaving(() -> {
             ManagedLedgers.delete(ledger, id);
             run.managed.tasks.runDry();

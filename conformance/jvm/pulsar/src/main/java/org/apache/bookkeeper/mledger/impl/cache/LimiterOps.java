@@ -6,46 +6,50 @@ import static org.apache.bookkeeper.mledger.impl.cache.Answers.number;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Args;
-import entrycache.protocol.MissingPart;
 import entrycache.protocol.Operation;
 import entrycache.protocol.Refused;
 import io.opentelemetry.api.OpenTelemetry;
-import java.lang.reflect.Proxy;
+import java.lang.reflect.Field;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Supplier;
+import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
 
 /**
- * The operations of level {@code limits}: the released limiter of reads in flight, in virtual time.
+ * The operations of level {@code limits}: the released limiter of reads in flight, in virtual time. Reads of managed
+ * ledgers and requests by name share it where storage is held; elsewhere reads take no permits.
  *
  * <p>The limiter schedules its check for timeouts; the check runs at the end of each {@code advance}.
  */
 final class LimiterOps {
+    private static final Field LIMITER = Released.field(RangeEntryCacheManagerImpl.class, "inflightReadsLimiter");
+    private static final InflightReadsLimiter NO_LIMIT = new InflightReadsLimiter(0, 0, 0, null, OpenTelemetry.noop());
+    private static final Field QUEUE = Released.field(InflightReadsLimiter.class, "queuedHandles");
+
+    private final RangeEntryCacheManagerImpl manager;
     private final InflightReadsLimiter limiter;
+    private final Tasks tasks;
     private final Map<String, InflightReadsLimiter.Handle> out = new HashMap<>();
     private final Set<String> waiting = new HashSet<>();
     private JsonArray decided = new JsonArray();
-    private Runnable check;
 
-    LimiterOps(Args config) {
-        var executor = (ScheduledExecutorService) Proxy.newProxyInstance(
-                LimiterOps.class.getClassLoader(), new Class<?>[] {ScheduledExecutorService.class}, (proxy, method, given) -> {
-            if (!method.getName().equals("schedule")) {
-                throw new MissingPart("the adapter has no " + method);
-            }
-            check = (Runnable) given[0];
-            return null;
-        });
-        limiter = new InflightReadsLimiter(
-                config.number("max_reads_in_flight_bytes", 0),
-                Math.toIntExact(config.number("acquire_queue", 50_000)),
-                config.number("acquire_timeout_millis", 60_000),
-                executor,
-                OpenTelemetry.noop());
+    /** Takes the manager's limiter if it has a limit, and else makes one that nobody but steps asks. */
+    LimiterOps(RangeEntryCacheManagerImpl manager, ManagedLedgerFactoryConfig settings, long limit, Tasks tasks) {
+        this.manager = manager;
+        this.tasks = tasks;
+        limiter = settings.getManagedLedgerMaxReadsInFlightSize() > 0
+                ? manager.getInflightReadsLimiter()
+                : new InflightReadsLimiter(
+                        limit,
+                        settings.getManagedLedgerMaxReadsInFlightPermitsAcquireQueueSize(),
+                        settings.getManagedLedgerMaxReadsInFlightPermitsAcquireTimeoutMillis(),
+                        tasks.remembering(),
+                        OpenTelemetry.noop());
     }
 
     static List<Operation<Pip430Run>> operations() {
@@ -55,14 +59,21 @@ final class LimiterOps {
                 new Operation<>("limiter", "InflightReadsLimiter.getRemainingBytes", (run, step) -> run.limiter.state()));
     }
 
-    /** Runs the check for timeouts if one is scheduled, and returns what it decided. */
+    /** Runs the check for timeouts if one is scheduled, and returns what it decided on requests by name. */
     JsonObject elapsed() {
-        Runnable due = check;
-        check = null;
-        if (due != null) {
-            due.run();
-        }
+        tasks.runScheduled();
         return decisions();
+    }
+
+    /** Reads with a manager that has no limit: only reads of managed ledgers take permits. */
+    <T> T unlimited(Supplier<T> read) {
+        InflightReadsLimiter own = manager.getInflightReadsLimiter();
+        Released.set(LIMITER, manager, NO_LIMIT);
+        try {
+            return read.get();
+        } finally {
+            Released.set(LIMITER, manager, own);
+        }
     }
 
     private JsonObject acquire(Args step) {
@@ -103,7 +114,7 @@ final class LimiterOps {
 
     private JsonObject state() {
         JsonObject outcome = number("free", limiter.isDisabled() ? 0 : limiter.getRemainingBytes());
-        outcome.addProperty("waiting", waiting.size());
+        outcome.addProperty("waiting", limiter.isDisabled() ? 0 : ((Queue<?>) Released.get(QUEUE, limiter)).size());
         return outcome;
     }
 

@@ -9,9 +9,13 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongFunction;
 import org.apache.bookkeeper.client.MemoryBookKeeper;
 import org.apache.bookkeeper.client.MemoryLedger;
+import org.apache.bookkeeper.client.api.LedgerEntries;
 import org.apache.bookkeeper.mledger.ManagedCursor;
 import org.apache.bookkeeper.mledger.ManagedLedgerConfig;
 import org.apache.bookkeeper.mledger.Position;
@@ -29,6 +33,10 @@ final class ManagedRun {
             ManagedLedgerConfig.class, "continueCachingAddedEntriesAfterLastActiveCursorLeavesMillis");
     private static final Field AVAILABLE = Released.field(ManagedLedgerFactoryImpl.class, "metadataServiceAvailable");
 
+    private static final Field EVICTION_POSITION = Released.field(ManagedLedgerImpl.class, "cacheEvictionPosition");
+    private static final String INVALIDATION = "invalidateEntriesUpToSlowestReaderPosition";
+    private static final long FRAMES = 16;
+
     private static final Field STATS =
             Released.field(ManagedLedgerFactoryImpl.class, "openTelemetryManagedLedgerStats");
 
@@ -36,28 +44,69 @@ final class ManagedRun {
     private final Args config;
     private final MemoryBookKeeper storage = Released.allocate(MemoryBookKeeper.class);
     private final Map<String, ManagedLedgerImpl> ledgers = new HashMap<>();
-    private final Set<Long> ids = new HashSet<>();
-    final Tasks tasks = new Tasks();
+    private final Map<Long, String> ids = new HashMap<>();
+    final Tasks tasks;
+
+    /** True if a step answers each read of storage. */
+    final boolean holdsReads;
+
+    /** The invalidations that are due, by cache, if a step runs them. */
+    final Map<String, Runnable> invalidations = new HashMap<>();
 
     /** The positions that storage gave in this step. */
     final Set<Position> stored = new HashSet<>();
 
-    ManagedRun(Pip430Run run, Args config) {
+    ManagedRun(Pip430Run run, Args config, Tasks tasks) {
         this.run = run;
         this.config = config;
+        this.tasks = tasks;
+        holdsReads = holdsReads(config);
         storage.begin(
                 tasks.pool(EXECUTOR.getType()),
-                tasks.answers,
                 run.payloads::message,
                 () -> Released.allocate(MemoryLedger.class),
-                (ledger, first, last) -> {
-                    for (long entry = first; entry <= last; entry++) {
-                        stored.add(PositionFactory.create(ledger, entry));
-                    }
-                });
+                holdsReads
+                        ? (ledger, first, last, entries) -> run.asks.send(ids.get(ledger), ledger, first, last, entries)
+                        : this::answerSoon);
+        if (holdsReads) {
+            tasks.before = () -> ledgers.values().forEach(ManagedLedgers::openHandles);
+        }
+        if (config.has("invalidation") && config.text("invalidation").equals("manual")) {
+            tasks.keeper = this::keep;
+        }
         Released.set(MANAGER, run.factory, run.manager);
         Released.set(AVAILABLE, run.factory, true);
         Released.set(STATS, run.factory, new OpenTelemetryManagedLedgerStats(OpenTelemetry.noop(), run.factory));
+    }
+
+    /** Returns whether a step answers each read of storage. */
+    static boolean holdsReads(Args config) {
+        return config.has("storage") && config.text("storage").equals("held");
+    }
+
+    /** Queues the answer to a read of storage. */
+    private CompletableFuture<LedgerEntries> answerSoon(
+            long ledger, long first, long last, LongFunction<LedgerEntries> entries) {
+        for (long entry = first; entry <= last; entry++) {
+            stored.add(PositionFactory.create(ledger, entry));
+        }
+        CompletableFuture<LedgerEntries> answer = new CompletableFuture<>();
+        tasks.answers.add(() -> answer.complete(entries.apply(last - first + 1)));
+        return answer;
+    }
+
+    /** Keeps a task back if it is an invalidation: that of the managed ledger of which one is due, and none is kept. */
+    private boolean keep(Runnable task) {
+        if (!StackWalker.getInstance().walk(frames ->
+                frames.limit(FRAMES).anyMatch(frame -> frame.getMethodName().equals(INVALIDATION)))) {
+            return false;
+        }
+        ledgers.forEach((name, ledger) -> {
+            if (((AtomicReference<?>) Released.get(EVICTION_POSITION, ledger)).get() != null) {
+                invalidations.putIfAbsent(name, task);
+            }
+        });
+        return true;
     }
 
     boolean has(String cache) {
@@ -79,8 +128,8 @@ final class ManagedRun {
     }
 
     /** Refuses a ledger id that a managed ledger has had. */
-    void claim(long id) {
-        Refused.unless(ids.add(id), "the ledger id is taken");
+    void claim(String cache, long id) {
+        Refused.unless(ids.putIfAbsent(id, cache) == null, "the ledger id is taken");
     }
 
     /** Opens a managed ledger whose first ledger is {@code id}. */

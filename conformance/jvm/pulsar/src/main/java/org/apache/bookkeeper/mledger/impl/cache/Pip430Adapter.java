@@ -33,7 +33,8 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
             "max_backlog_between",
             "max_reads_in_flight_bytes",
             "acquire_timeout_millis",
-            "acquire_queue");
+            "acquire_queue",
+            "storage");
     private static final Set<String> UNMANAGED = Set.of(
             "insert",
             "remove_range",
@@ -93,9 +94,11 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
                         LimiterOps.operations(),
                         PendingOps.operations(),
                         LedgerOps.operations(),
-                        List.of(Observing.operation()))
+                        InflightOps.operations(),
+                        List.of(Asks.operation(), Observing.operation()))
                 .flatMap(List::stream)
                 .map(Pip430Adapter::guarded)
+                .map(Pip430Adapter::finished)
                 .toList();
     }
 
@@ -107,6 +110,16 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
         return new Operation<>(operation.name(), operation.calls(), (run, step) -> {
             Refused.unless(!run.managed.has(step.text("cache")), "the cache is managed");
             return operation.perform().apply(run, step);
+        });
+    }
+
+    /** Returns the operation; it ends when no task is left, and reports what was asked of storage and which reads ended. */
+    private static Operation<Pip430Run> finished(Operation<Pip430Run> operation) {
+        return new Operation<>(operation.name(), operation.calls(), (run, step) -> {
+            JsonObject outcome = operation.perform().apply(run, step);
+            run.managed.finish();
+            run.asks.report(outcome);
+            return outcome;
         });
     }
 

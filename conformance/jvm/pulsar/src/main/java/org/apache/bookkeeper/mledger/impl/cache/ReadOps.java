@@ -41,7 +41,8 @@ final class ReadOps {
         return served(
                 run,
                 step,
-                Reading.range(cache, storage.handle(), first.getEntryId(), last.getEntryId(), reads),
+                run.limiter.unlimited(() ->
+                        Reading.range(cache, storage.handle(), first.getEntryId(), last.getEntryId(), reads)),
                 storage.served);
     }
 
@@ -50,7 +51,8 @@ final class ReadOps {
         refuseOpenHold(run, step);
         Storage storage = run.storage(position.getLedgerId());
         EntryCache cache = run.named(step).cache();
-        return served(run, step, Reading.one(cache, storage.handle(), position), storage.served);
+        List<Entry> one = run.limiter.unlimited(() -> Reading.one(cache, storage.handle(), position));
+        return served(run, step, one, storage.served);
     }
 
     private static JsonObject release(Pip430Run run, Args step) {

@@ -8,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Predicate;
 import org.apache.bookkeeper.common.util.OrderedExecutor;
 import org.apache.bookkeeper.common.util.OrderedScheduler;
 
@@ -27,13 +28,25 @@ final class Tasks {
     final Queue<Runnable> metadata = new ArrayDeque<>();
     final Queue<Runnable> answers = new ArrayDeque<>();
 
+    /** Takes a task of the executor over, or returns false. */
+    Predicate<Runnable> keeper = task -> false;
+
+    /** Runs before each task of the executor. What it queues itself runs at once. */
+    Runnable before = () -> {};
+
     /** True while a task of the executor runs. */
     private boolean running;
+
+    private boolean atOnce;
+    private Runnable scheduled;
 
     /** Runs all tasks until none is left. Storage answers only when no task is left. */
     void runDry() {
         while (!ledger.isEmpty() || !metadata.isEmpty() || !answers.isEmpty()) {
             if (!ledger.isEmpty()) {
+                atOnce = true;
+                before.run();
+                atOnce = false;
                 running = true;
                 ledger.remove().run();
                 running = false;
@@ -54,22 +67,48 @@ final class Tasks {
                 OrderedScheduler.class, proxy(ListeningScheduledExecutorService.class, (proxy, method, given) -> NEVER));
     }
 
+    /** Returns a scheduler that remembers the last task that it was given. */
+    OrderedScheduler remembering() {
+        return withThread(
+                OrderedScheduler.class, proxy(ListeningScheduledExecutorService.class, (proxy, method, given) -> {
+                    scheduled = (Runnable) given[0];
+                    return NEVER;
+                }));
+    }
+
+    /** Runs the remembered task, if there is one. */
+    void runScheduled() {
+        Runnable due = scheduled;
+        scheduled = null;
+        if (due != null) {
+            due.run();
+        }
+    }
+
     private Object execute(Object proxy, Method method, Object[] given) {
         switch (method.getName()) {
             case "execute":
-                ledger.add((Runnable) given[0]);
+                add((Runnable) given[0]);
                 return null;
             case "executeOrRun":
                 if (running) {
                     ((Runnable) given[0]).run();
                 } else {
-                    ledger.add((Runnable) given[0]);
+                    add((Runnable) given[0]);
                 }
                 return null;
             case "isCurrentThread":
                 return running;
             default:
                 throw new entrycache.protocol.MissingPart("the adapter has no " + method);
+        }
+    }
+
+    private void add(Runnable task) {
+        if (atOnce) {
+            task.run();
+        } else if (!keeper.test(task)) {
+            ledger.add(task);
         }
     }
 

@@ -20,8 +20,11 @@ final class Era {
     static final String STAND_INS = "";
 
     /** The variants of the rules that differ from the default behaviour in this release. */
-    static final Map<String, String> VARIANTS =
-            new TreeMap<>(Map.of("limiter_order", "overtaking", "limiter_timeout", "leaves"));
+    static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
+            "failed_read", "counted",
+            "limiter_order", "overtaking",
+            "limiter_timeout", "leaves",
+            "short_answer", "as-it-comes"));
 
     /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS = new TreeMap<>(
@@ -34,8 +37,10 @@ final class Era {
             "limits.readd_members", "heap-readded-leaves-ghost",
             "limits.heap_members", "heap-removal-breaks-order",
             "limits.tail_ties", "cursor-rank-tail-tie",
+            "variants.failed_read", "failed-read-uses-up-expected-reads",
             "variants.limiter_order", "limiter-overtakes",
-            "variants.limiter_timeout", "limiter-timeout-serves-nobody"));
+            "variants.limiter_timeout", "limiter-timeout-serves-nobody",
+            "variants.short_answer", "short-answer-leaves-hole, short-answer-delivers-null"));
 
     private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
 

@@ -26,9 +26,12 @@ final class Era {
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
             "count_floor", "zero",
             "duplicate_count", "replaced",
+            "failed_read", "counted",
             "limiter_order", "overtaking",
             "limiter_timeout", "leaves",
+            "read_end", "last-confirmed",
             "replay", "grouped",
+            "short_answer", "as-it-comes",
             "size_pass_rounds", "one",
             "zero_reads", "counted"));
 
@@ -37,16 +40,18 @@ final class Era {
             new TreeMap<>(Map.of("null_positions", false, "readd_members", false, "heap_members", 5));
 
     /** The findings that a limit or a variant stands for. */
-    static final Map<String, String> FINDINGS = new TreeMap<>(Map.of(
-            "limits.null_positions", "heap-null-position",
-            "limits.readd_members", "heap-readded-leaves-ghost",
-            "limits.heap_members", "heap-removal-breaks-order",
-            "variants.count_floor", "count-falls-below-zero",
-            "variants.duplicate_count", "duplicate-erases-expected-reads",
-            "variants.limiter_order", "limiter-overtakes",
-            "variants.limiter_timeout", "limiter-timeout-serves-nobody",
-            "variants.size_pass_rounds", "size-pass-walks-on",
-            "variants.zero_reads", "zero-expected-reads-cached"));
+    static final Map<String, String> FINDINGS = new TreeMap<>(Map.ofEntries(
+            Map.entry("limits.null_positions", "heap-null-position"),
+            Map.entry("limits.readd_members", "heap-readded-leaves-ghost"),
+            Map.entry("limits.heap_members", "heap-removal-breaks-order"),
+            Map.entry("variants.count_floor", "count-falls-below-zero"),
+            Map.entry("variants.duplicate_count", "duplicate-erases-expected-reads"),
+            Map.entry("variants.failed_read", "failed-read-uses-up-expected-reads"),
+            Map.entry("variants.limiter_order", "limiter-overtakes"),
+            Map.entry("variants.limiter_timeout", "limiter-timeout-serves-nobody"),
+            Map.entry("variants.short_answer", "short-answer-leaves-hole, short-answer-delivers-null"),
+            Map.entry("variants.size_pass_rounds", "size-pass-walks-on"),
+            Map.entry("variants.zero_reads", "zero-expected-reads-cached")));
 
     private static final long NO_MAX_BYTES = -1;
     private static final Field LOG = Released.field(ManagedLedgerImpl.class, "log");
