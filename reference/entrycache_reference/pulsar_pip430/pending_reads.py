@@ -6,7 +6,7 @@ When an ask is answered, each read that waits for it is given its part, in the o
 ends when no part of its range waits any more.
 
 `fetch` is a read of a range without a cache. The second half is about ranges that a cursor reads through the cache. The
-cache gives the hits of a *cached range*, and storage is to give each gap. A gap is cut at the asks that can be joined.
+cache gives the hits of a *cached range*, and storage is to give each gap. A gap waits for a part that an open ask covers.
 What is left of a gap that was cut is a cached range once more; a gap that was not cut becomes an ask of its own. If a
 gap of a range with hits fails, the range gives back all that it has got and is read from storage as a whole. What is
 given back takes nothing from any count. What a read has got stands in `State.holds` under its name from the start, so
@@ -400,25 +400,28 @@ def take_hits(work: Work, name: ReadName, hits: tuple[Position, ...], config: Co
 
 
 @rule(Rule.INFLIGHT_2)
+def piece_to_join(pieces: tuple[Piece, ...]) -> Piece:
+    """Return the part of a gap for which it waits or asks: one that an ask covers, at its begin, its end or between."""
+    ends = pieces[0], pieces[-1]
+    return next((piece for piece in (*ends, *pieces) if piece.ask is not None), pieces[0])
+
+
+@rule(Rule.INFLIGHT_2)
 def read_gap(work: Work, name: ReadName, first: Position, last: Position, config: Config) -> tuple[Work, OpenRange]:
-    """Read a range from storage: wait where it is asked for, and read the rest through the cache, or ask for all."""
+    """Read a range from storage: wait for one part that is asked for, and read the rest through the cache, or ask."""
     read = read_named(work, name)
     asker = read.cursor if read.most is not None else None
-    pieces = pieces_of(work.state.pending, first, last)
-    waits: tuple[Wait, ...] = ()
+    piece = piece_to_join(pieces_of(work.state.pending, first, last))
+    pending, wait = join(work.state.pending, name, first.ledger, piece, read.cache, asker)
+    if config.max_size_bytes == 0:  # a disabled cache shares no read
+        pending = seal_one(pending, wait.ask)
+    work = with_state(work, work.state._replace(pending=pending))
     rests: tuple[CachedRange, ...] = ()
-    for piece in pieces:
-        if piece.ask is None and len(pieces) > 1:
-            ends = Position(first.ledger, piece.first), Position(first.ledger, piece.last)
-            work, rest = read_through(work, name, *ends, config)
+    for start, end in ((first.entry, piece.first - 1), (piece.last + 1, last.entry)):
+        if start <= end:
+            work, rest = read_through(work, name, Position(first.ledger, start), Position(first.ledger, end), config)
             rests += (rest,)
-        else:
-            pending, wait = join(work.state.pending, name, first.ledger, piece, read.cache, asker)
-            if config.max_size_bytes == 0:  # a disabled cache shares no read
-                pending = seal_one(pending, wait.ask)
-            work = with_state(work, work.state._replace(pending=pending))
-            waits += (wait,)
-    return work, OpenRange(first, last, waits, rests=rests)
+    return work, OpenRange(first, last, (wait,), rests=rests)
 
 
 # Failures of ranges.

@@ -50,6 +50,7 @@ from entrycache_reference.pulsar_pip430.state import (
     CachedRange,
     HeldPosition,
     ManagedCursor,
+    OpenRange,
     ReadInFlight,
     Slot,
     State,
@@ -223,7 +224,8 @@ def complete_replay(work: Work, name: ReadName, config: Config) -> Work:
         else:
             ranges = tuple(resolved if other.first == cached.first else other for other in read.ranges)
             work = with_read(work, name, read._replace(ranges=ranges))
-    return work if read_named(work, name).ranges else finish_replay(work, name, config)
+    work = give_up(work, name, config)
+    return work if read_named(work, name).ranges else finish_replay(work, name)
 
 
 @rule(Rule.LEDGER_8)
@@ -238,12 +240,34 @@ def expect_delivery(work: Work, name: ReadName, cached: CachedRange, config: Con
 
 
 @rule(Rule.INFLIGHT_9, Rule.INFLIGHT_10)
-def finish_replay(work: Work, name: ReadName, config: Config) -> Work:
+def give_up(work: Work, name: ReadName, config: Config) -> Work:
+    """Give back what a replay has got once one of its positions has failed or is missing."""
+    read = read_named(work, name)
+    failed = [cached for cached in read.finished if is_incomplete(read, cached)]
+    if not failed:
+        return work
+    got = {pos for cached in read.finished for pos in positions_got(cached)}
+    work = give_back(work, name, sorted(got & set(read.wanted)), config)
+    kept, _ = split_held(held_by(work.state, name), sorted(got - set(read.wanted)))
+    lost = CachedRange(
+        failed[0].first, failed[0].last, (), (OpenRange(failed[0].first, failed[0].last, has_failed=True),)
+    )
+    return with_read(with_held(work, name, kept), name, read._replace(finished=(lost,)))
+
+
+def is_incomplete(read: ReadInFlight, cached: CachedRange) -> bool:
+    """Return whether a range that is there has failed, or lacks a position that its replay wants."""
+    return has_failed(cached) or any(
+        cached.first <= pos <= cached.last and pos not in positions_got(cached) for pos in read.wanted
+    )
+
+
+@rule(Rule.INFLIGHT_10)
+def finish_replay(work: Work, name: ReadName) -> Work:
     """End a replay: with all its positions, or with none if one of them is missing."""
     read = read_named(work, name)
-    got = [pos for cached in read.finished for pos in positions_got(cached)]
-    if any(has_failed(cached) for cached in read.finished) or not set(read.wanted) <= set(got):
-        return end_failed(give_back(work, name, got, config), name)
+    if any(has_failed(cached) for cached in read.finished):
+        return end_failed(work, name)
     _, own = split_held(held_by(work.state, name), read.wanted)
     return end_read(with_held(work, name, own), name)
 

@@ -34,7 +34,7 @@ def released(name: str, number: int) -> tuple[Step, Step]:
     return {"op": "release", "hold": name}, {"released": number}
 
 
-HELD: Final = {**UNCACHED, "storage": "held"}
+HELD_STORAGE: Final = {**UNCACHED, "storage": "held"}
 
 
 def entries_of(name: str, *entries: int) -> Step:
@@ -88,7 +88,7 @@ CASES: Final[dict[str, Case]] = {
         ],
     ),
     "reads of cursors share what is asked for, and end when all of it is there": (
-        HELD,
+        HELD_STORAGE,
         [
             uncached(1, 0),
             uncached(1, 1),
@@ -112,7 +112,7 @@ CASES: Final[dict[str, Case]] = {
         ],
     ),
     "a chunk with hits is read once more as a whole": (
-        {**HELD, "evict_by_expected_reads": True},
+        {**HELD_STORAGE, "evict_by_expected_reads": True},
         [
             uncached(1, 0),
             opened("x"),
@@ -124,7 +124,7 @@ CASES: Final[dict[str, Case]] = {
         ],
     ),
     "an invalidation waits until it is run": (
-        {**HELD, **HEAP, "invalidation": "manual"},
+        {**HELD_STORAGE, **HEAP, "invalidation": "manual"},
         [
             uncached(1, 0),
             opened("x"),

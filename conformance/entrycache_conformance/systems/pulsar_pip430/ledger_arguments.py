@@ -16,8 +16,8 @@ from entrycache_conformance.systems.pulsar_pip430.entry_arguments import SMALL_S
 from entrycache_conformance.systems.pulsar_pip430.workload import LedgerNames
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Storage
-from entrycache_reference.pulsar_pip430.state import ManagedLedger, State
+from entrycache_reference.pulsar_pip430.config import Replay, ShortAnswer, Storage
+from entrycache_reference.pulsar_pip430.state import Ask, ManagedLedger, State
 from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
 
 LEDGERS_BEFORE: Final = (0, 2**31 - 2, 2**32 - 2, 255, 65_534, 2**53 - 1_000)
@@ -285,6 +285,19 @@ def storage_answer(aim: Aim, state: State) -> Any:
     return answer_one(aim, state)
 
 
+def stops_a_replay(aim: Aim, state: State, ask: Ask) -> bool:
+    """Return whether a short answer may leave a replay without an end.
+
+    Under these variants a replay of a group is never answered if an entry is missing from a range with hits (finding
+    short-answer-delivers-null). The reference ends it, so such cases are not made.
+    """
+    variants = aim.config.variants
+    if variants.replay is Replay.SINGLE or variants.short_answer is ShortAnswer.UNBROKEN:
+        return False
+    opened = state.pending.of_cursors
+    return any(waiter.read in opened and opened[waiter.read].most is None for waiter in ask.waiting)
+
+
 def answer_one(aim: Aim, state: State) -> ops.StorageAnswer:
     """Answer an ask."""
     opened = list(state.pending.asks)
@@ -292,7 +305,12 @@ def answer_one(aim: Aim, state: State) -> ops.StorageAnswer:
     number = opened[at % len(opened)] if at < 8 * len(opened) else state.pending.sent
     ask = state.pending.asks.get(number)
     kind = aim.draw(0, 7)
-    if ask is not None and kind >= (6 if ask.cache is None else 5) and (ask.cache is None or ask.first < ask.last):
+    if (
+        ask is not None
+        and not stops_a_replay(aim, state, ask)
+        and kind >= (6 if ask.cache is None else 5)
+        and (ask.cache is None or ask.first < ask.last)
+    ):
         return ops.StorageAnswer(number, aim.draw(int(kind < 7), max(1, ask.last - ask.first) + int(kind == 7)))
     return ops.StorageAnswer(number, ANSWERS[aim.draw(0, len(ANSWERS) - 1)])
 
