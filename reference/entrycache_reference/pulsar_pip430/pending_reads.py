@@ -6,12 +6,12 @@ When an ask is answered, each read that waits for it is given its part, in the o
 ends when no part of its range waits any more.
 
 `fetch` is a read of a range without a cache. The second half is about ranges that a cursor reads through the cache. The
-cache gives the hits of a *cached range*, and storage is to give each gap. A gap waits for a part that an open ask covers.
-What is left of a gap that was cut is a cached range once more; a gap that was not cut becomes an ask of its own. If a
-gap of a range with hits fails, the range gives back all that it has got and is read from storage as a whole. What is
-given back takes nothing from any count. What a read has got stands in `State.holds` under its name from the start, so
-that it is known which of it is still cached. `Work` is a step in the making; it keeps the tasks that the step has
-queued.
+cache gives the hits of a *cached range*, and storage is to give each gap. A gap waits for a part that an open ask
+covers. What is left of a gap that was cut is a cached range once more; a gap that was not cut becomes an ask of its
+own. If a gap of a range with hits fails, the range gives back all that it has got and is read from storage as a whole.
+What is given back takes nothing from any count. What a read has got stands in `State.holds` under its name from the
+start, so that it is known which of it is still cached. `Work` is a step in the making; it keeps the tasks that the step
+has queued.
 
 Beside: PendingReadsManager.readEntries, .findPendingRead (managed-ledger 4.2.4)
 Beside: RangeEntryCacheImpl.doAsyncReadEntriesByPosition (managed-ledger 4.2.4)

@@ -247,8 +247,8 @@ def give_up(work: Work, name: ReadName, config: Config) -> Work:
     if not failed:
         return work
     got = {pos for cached in read.finished for pos in positions_got(cached)}
-    work = give_back(work, name, sorted(got & set(read.wanted)), config)
-    kept, _ = split_held(held_by(work.state, name), sorted(got - set(read.wanted)))
+    work = give_back(work, name, sorted(pos for pos in got if pos in read.wanted), config)
+    kept, _ = split_held(held_by(work.state, name), sorted(pos for pos in got if pos not in read.wanted))
     lost = CachedRange(
         failed[0].first, failed[0].last, (), (OpenRange(failed[0].first, failed[0].last, has_failed=True),)
     )

@@ -22,7 +22,7 @@ from entrycache_reference.pulsar_pip430 import (
     storage_reads,
 )
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, FailedRead
+from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Storage
 from entrycache_reference.pulsar_pip430.ledger_cursors import Chunk
 from entrycache_reference.pulsar_pip430.pending_reads import Work
 from entrycache_reference.pulsar_pip430.reads_in_flight import GivenEntry
@@ -387,9 +387,10 @@ def look_up_with_one_size(state: State, name: CacheName, wanted: tuple[Position,
 
 @seeded_fault(Rule.LEDGER_19, "ledger_cursors.count_of_read")
 def counted_for_anyone(state: State, name: CacheName, cursor: CursorName, config: Config) -> int:
-    """The fills of a cursor that is not active are cached."""
+    """The fills of a cursor that is not active are cached, unless storage answers later (R-INFLIGHT-3)."""
     count = ledger_cursors.count_of_read(state, name, cursor, config)
-    return count if cursor in cache_of(state, name).members else max(1, count)
+    is_counted = config.storage is Storage.HELD or cursor in cache_of(state, name).members
+    return count if is_counted else max(1, count)
 
 
 @seeded_fault(Rule.LEDGER_20, ops.Deactivate)

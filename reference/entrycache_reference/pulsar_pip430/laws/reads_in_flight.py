@@ -343,7 +343,7 @@ def seals_that_ledger(config: Config, pre: State, event: ops.StorageAnswer, step
     }
     after = step.state.pending.asks
     old = {number: after[number].is_joinable for number in before}
-    new = all(other.is_joinable for number, other in after.items() if number not in before)
+    new = all(other.is_joinable for number, other in after.items() if number not in pre.pending.asks)
     return old == joinable and new and not parts_of(step, ops.Insert)
 
 

@@ -78,6 +78,10 @@ final class InflightOps {
         return due == null ? amount(0, 0) : run.leaving(due);
     }
 
+    boolean isOpen(String read) {
+        return open.containsKey(read);
+    }
+
     /** Refuses the step if a read of its cursor is open. */
     void refuseOpenRead(Args step) {
         boolean reads = open.values().stream()

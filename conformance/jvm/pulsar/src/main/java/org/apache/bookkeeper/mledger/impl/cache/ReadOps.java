@@ -63,7 +63,9 @@ final class ReadOps {
     }
 
     static void refuseOpenHold(Pip430Run run, Args step) {
-        Refused.unless(!step.has("hold") || !run.holds.containsKey(step.text("hold")), "the hold is open");
+        Refused.unless(
+                !step.has("hold") || !run.holds.containsKey(step.text("hold")) && !run.inflight.isOpen(step.text("hold")),
+                "the hold is open");
     }
 
     private static JsonObject served(Pip430Run run, Args step, List<Entry> delivered, Set<Long> fromStorage) {
