@@ -12,9 +12,21 @@ from typing import Final
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import ops, view_ops
-from entrycache_reference.kafka_streams.change import size_bytes
+from entrycache_reference.kafka_streams.change import Window, name_window, size_bytes
 from entrycache_reference.kafka_streams.outcomes import Context
-from entrycache_reference.kafka_streams.state import Listener, Node, OpenView, Space, State, Store, initial
+from entrycache_reference.kafka_streams.state import (
+    Listener,
+    Node,
+    OpenView,
+    Space,
+    State,
+    Store,
+    StoreSettings,
+    initial,
+)
+from entrycache_reference.kafka_streams.view_ops import StoreKind, Underlying
+from entrycache_reference.kafka_streams.views import values_now
+from entrycache_reference.kafka_streams.windows import order_names
 
 Run = tuple[configuration.Config, tuple[State | ops.Op, ...]]
 
@@ -23,6 +35,8 @@ GREAT: Final = 2**53 + 2**31 + 7
 """A number that neither an integer of 32 bits nor a double holds."""
 LAST: Final = "~"
 """A key behind all others."""
+READ_MOST: Final = 1_100
+"""The greatest number of sessions of one end in an open view: each of them is compared with all that have come."""
 
 
 def build_nodes(values: dict[str, str | None], is_dirty: bool = True) -> dict[str, Node]:
@@ -289,6 +303,60 @@ def begin_with_great_numbers(config: configuration.Config, large: int) -> Iterat
     yield from (state._replace(stores={"s": overtaken}), ops.StoreFlush("s"), ops.StoreInner("s"))
 
 
+def build_windows(config: configuration.Config, kind: StoreKind, large: int, time: int) -> State:
+    """Build a store with many cached and many stored windows or sessions of the key "k", which end after this time.
+
+    Those in the cache are dirty, every fiftieth deletes one below, and the windows of the first ten times have expired.
+    """
+    names = tuple(name_window(kind, window_at(kind, number, large, time)) for number in range(large))
+    values = {name: None if number % 50 == 3 else "1" for number, name in enumerate(names[::2])}
+    below = dict.fromkeys((*names[11::2], *names[106::100]), "0")
+    space = Space(build_nodes(values), tuple(values)[::-1], tuple(values), Listener(of_store=True))
+    interval = time + large // 2 if time else 60
+    settings = StoreSettings(kind, Underlying.SEGMENTS, time + large - 10, interval)
+    return build_state(config, space, Store(below, settings=settings, stream_time=2 * time + large))
+
+
+def window_at(kind: StoreKind, number: int, large: int, time: int) -> Window:
+    """Return the window or session of the key "k" with this number. All sessions end at one time."""
+    start = time + number + 1
+    return Window("k", start, time + large if kind is StoreKind.SESSION else start)
+
+
+def begin_with_windows(config: configuration.Config, large: int, time: int = 0) -> Iterator[State | ops.Op]:
+    """Write, read, list and flush many windows of a store, and let half of them expire."""
+    state, last = build_windows(config, StoreKind.WINDOW, large, time), time + large
+    yield from (state, view_ops.WindowGet("s", "k", last), view_ops.WindowGet("s", "k", time + 3))
+    yield from (view_ops.WindowPut("s", "k", last, "2"), view_ops.WindowView("s", "k", time_from=last - large // 2))
+    yield from (view_ops.WindowView("s", backward=True), view_ops.ViewOpen("v", "s", key="k"))
+    yield from (view_ops.WindowPut("s", "k", last + time + large // 2, "3"), view_ops.ViewNext("v"))
+    yield view_ops.ViewClose("v")
+    yield from (view_ops.FailForward("s", "k", 2), ops.StoreFlush("s"), ops.StoreFlush("s"), ops.StoreFlush("s"))
+    yield from (ops.StoreInner("s"), ops.Metrics("s"), view_ops.WindowView("s"))
+
+
+def begin_with_sessions(config: configuration.Config, large: int, time: int = 0) -> Iterator[State | ops.Op]:
+    """Write, read, list and flush many sessions that end together, and read a view that has come to nearly all."""
+    state = build_windows(config, StoreKind.SESSION, large, time)
+    start, end = time + large // 2, time + large
+    yield from (state, view_ops.SessionGet("s", "k", start, end), view_ops.SessionPut("s", "k", start, end, "2"))
+    yield from (view_ops.SessionRemove("s", "k", start + 1, end), view_ops.SessionGet("s", "k", start + 1, end))
+    yield from (view_ops.SessionView("s", "k", latest_start=start), view_ops.SessionView("s", to="k", backward=True))
+    yield from (ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"))
+    state = build_windows(config, StoreKind.SESSION, min(large, READ_MOST), time)
+    view = OpenView(view_ops.ViewOpen("v", "s", key="k"), {})
+    had = {name: (value,) for name, value in values_now(state, view, config).items()}
+    names = order_names(state.stores["s"].settings, had, False)
+    view = view._replace(had=had, last=names[-2], came=names[:-1])
+    yield from (state._replace(views={"v": view}), view_ops.ViewNext("v"), view_ops.ViewNext("v"))
+
+
+def begin_with_great_times(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Play the operations of windows and sessions on times that neither 32 bits nor a double hold."""
+    yield from begin_with_windows(config, 60, GREAT)
+    yield from begin_with_sessions(config, 60, GREAT)
+
+
 LARGE_STATES: Final = (
     begin_with_keys,
     begin_with_lists,
@@ -305,6 +373,9 @@ LARGE_STATES: Final = (
     begin_with_steps,
     begin_with_calls,
     begin_with_texts,
+    begin_with_windows,
+    begin_with_sessions,
+    begin_with_great_times,
     begin_with_great_numbers,
 )
 OF_RELEASES: Final = (
@@ -312,6 +383,7 @@ OF_RELEASES: Final = (
     begin_with_flush,
     begin_with_spaces,
     begin_with_failures,
+    begin_with_great_times,
     begin_with_great_numbers,
 )
 

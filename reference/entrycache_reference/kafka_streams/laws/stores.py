@@ -350,7 +350,7 @@ def _throws_and_keeps(config: Config, pre: State, event: Any, step: Step) -> boo
 def stops_and_loses_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-FAIL-1: the first forward that throws is the last one, and the cache holds what it held."""
     name = _store_of(event)
-    calls = [call for call in step.outcome.forwarded if call.key not in _unknown_tombstones(pre, name)]
+    calls = [call for call in step.outcome.forwarded if law.place(call) not in _unknown_tombstones(pre, name)]
     if [_throws_at(pre, call) for call in calls] != [False] * (len(calls) - 1) + [True]:
         return False
     former, last = pre.stores[name].failing, calls[-1].key
@@ -374,7 +374,8 @@ def forwards_again(config: Config, pre: State, event: StoreFlush, step: Step) ->
     """Check K-FAIL-2: the next flush forwards each dirty deletion that is owed, and then owes it no more."""
     own, store = law.space(pre, event.store), pre.stores[event.store]
     deleted = {key for key in store.owed if key in own.dirty and own.nodes[key].value is None}
-    forwarded = {call.key for call in step.outcome.forwarded if call.store == event.store and call.value is None}
+    calls = [call for call in step.outcome.forwarded if call.store == event.store and call.value is None]
+    forwarded = {law.place(call) for call in calls}
     return deleted <= forwarded and forwarded.isdisjoint(step.state.stores[event.store].owed)
 
 
@@ -413,13 +414,20 @@ def _failures(parts: tuple[Part, ...]) -> int:
     return sum([(part.answer == failed) + _failures(part.parts) for part in parts])
 
 
+def _throws_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
+    return _throws_undisturbed(config, pre, event, step) and not law.shows_expired(config, pre, event.store)
+
+
 def has_written_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    """Check K-FAIL-4: everything of the call lies below; with the variant, all up to the one that failed."""
+    """Check K-FAIL-4: everything of the call lies below; with the variant, all up to the one that failed.
+
+    What has expired is dropped.
+    """
     inner, own = dict(pre.stores.get(event.store, EMPTY_STORE).inner), law.space(pre, event.store)
     by_one = config.variants.delivery is Delivery.ONE_BY_ONE
-    failed = step.outcome.forwarded[-1].key
+    failed = law.place(step.outcome.forwarded[-1])
     keys = own.dirty[: own.dirty.index(failed) + 1] if by_one else own.dirty
-    for key in keys:
+    for key in [key for key in keys if not law.has_expired(pre, event.store, key)]:
         inner.pop(key, None)
         value = own.nodes[key].value
         if value is not None:
@@ -455,7 +463,7 @@ STORE_LAWS: Final = (
     law.Law(Rule.K_FAIL_2, (StoreFlush,), _owes, forwards_again),
     law.Law(Rule.K_FAIL_2, (StoreFlush, Evict), _throws_and_keeps, owes_the_call),
     law.Law(Rule.K_FAIL_3, (), _throws_somewhere, fails_one_step_each),
-    law.Law(Rule.K_FAIL_4, (StoreFlush,), _throws_undisturbed, has_written_below),
+    law.Law(Rule.K_FAIL_4, (StoreFlush,), _throws_below, has_written_below),
     law.Law(Rule.K_CLOSE_4, (StoreClose,), _fails_to_close, closes_all_the_same),
     law.Law(Rule.K_OLD_1, (), _forwards_old_values, first_old_value_lay_below),
     law.Law(Rule.K_OLD_2, (), _forwards_a_key_again, later_old_values_form_a_chain),

@@ -278,8 +278,8 @@ def _deletes_unknown(config: Config, pre: State, event: Any, step: Step) -> bool
 
 
 def _unknown_tombstones(pre: State, name: str) -> set[str]:
-    own, stored = law.space(pre, name), underlying(pre, name)
-    return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in stored}
+    own, known = law.space(pre, name), {*underlying(pre, name), *pre.stores[name].owed}
+    return {key for key in own.dirty if key in own.nodes and own.nodes[key].value is None and key not in known}
 
 
 def is_not_forwarded(config: Config, pre: State, event: Any, step: Step) -> bool:
