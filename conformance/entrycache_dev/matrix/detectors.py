@@ -111,8 +111,8 @@ def large_states(system: AnySystem, number: int) -> str:
     return stress.find_broken_law(system, runs).partition(" at ")[0]
 
 
-OBSERVING_OPERATIONS: Final = frozenset({"store_inner"})
-"""Operations that observe the subject of a rule whose law is checked at other operations."""
+INDIRECT_OPERATIONS: Final = frozenset({"store_inner", "fail_forward", "read_begin", "replay_begin"})
+"""Operations that observe or prepare the subject of a rule whose law is checked at other operations."""
 
 
 def _find_misplaced(system: AnySystem) -> str:
@@ -129,7 +129,7 @@ def _is_placed(system: AnySystem, op: type[Any]) -> bool:
     """Return whether an operation has a level, and a rule whose law is checked at it."""
     operations = [law.on for law in system.laws.table if law.rule is op.rule]
     return op.level in system.levels and (
-        op.name in OBSERVING_OPERATIONS or any(not on or op in on for on in operations)
+        op.name in INDIRECT_OPERATIONS or any(not on or op in on for on in operations)
     )
 
 

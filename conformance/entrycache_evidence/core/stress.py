@@ -45,7 +45,13 @@ def _others(default: Any) -> list[Any]:
 SIZES: Final = frozenset(
     {"size", "bytes", "max_size_bytes", "max_reads_in_flight_bytes", "permits", "total_bytes", "storage_entry_size"}
 )
-TIMES: Final = frozenset({"nanos", "older_than_nanos", "ttl_nanos", "grace_millis", "acquire_timeout_millis"})
+TIMES: Final = frozenset(
+    {
+        *("nanos", "older_than_nanos", "ttl_nanos", "grace_millis", "acquire_timeout_millis"),
+        *("start", "end", "time_from", "time_to", "earliest_end", "latest_start"),
+        *("retention", "segment_interval", "window_size"),
+    }
+)
 POSITIONS: Final = frozenset({"pos", "first", "last", "positions"})
 LEDGERS: Final = frozenset({"ledger"})
 NAMES: Final = frozenset({"cache", "cursor", "hold", "id", "ns", "store", "topic", "view", "read"})
@@ -58,11 +64,15 @@ AS_THEY_ARE: Final = frozenset(
     {
         *(
             "backward",
+            "below",
             "dirty",
             "fails",
             "global_thread",
             "headers",
+            "kind",
             "last_inclusive",
+            "listens",
+            "n",
             "old_values",
             "skip_cache",
             "threads",
@@ -234,7 +244,7 @@ def _widen_step(step: Any, echo: CopyRule, copies: int, source: random.Random) -
     if source.random() < 0.5:
         return step
     ends = {name: echo.copy(getattr(step, name), copies - 1) for name, of in RANGE_ENDS.items()
-            if of == echo.field and getattr(step, name, None) is not None}  # fmt: skip
+            if of == echo.field and isinstance(getattr(step, name, None), str | Position)}  # fmt: skip
     amount = {"bytes": step.bytes * copies} if getattr(step, "bytes", 0) else {}
     return replace(step, **ends, **amount)
 
