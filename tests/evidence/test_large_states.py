@@ -24,6 +24,7 @@ FEW: Mapping[str, str] = {
     "StepInProgress": "it exists only while a step runs",
     "current": "it is the index of a segment",
     "segments key": "it is the index of a segment",
+    "rests": "a gap has one rest before the part that it waits for, and one behind it",
 }
 """The records and the fields that are neither large nor great between steps, with the reason."""
 

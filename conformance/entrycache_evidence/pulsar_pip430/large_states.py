@@ -15,6 +15,7 @@ from entrycache_reference.pulsar_pip430.state import (
     DEAD,
     Ask,
     Cache,
+    CachedRange,
     Counts,
     Entry,
     HeldPosition,
@@ -24,6 +25,7 @@ from entrycache_reference.pulsar_pip430.state import (
     OpenRange,
     OpenRead,
     PendingReads,
+    ReadInFlight,
     Slot,
     State,
     Wait,
@@ -418,6 +420,99 @@ def begin_with_great_asks(config: configuration.Config, large: int) -> Iterator[
             yield from (ops.StorageAnswer(GREAT + 2, answer), ops.StorageAnswer(GREAT + 1, answer))
 
 
+# --- Reads by cursors in flight
+
+IN_FLIGHT_MOST: Final = 1_100
+"""The greatest number of ranges of one read in flight: an answer compares each of them with all."""
+
+
+def build_gap(number: int, entry: int, ledger: int = 1) -> OpenRange:
+    """Build a gap of one entry that waits for this ask."""
+    pos = at(entry, ledger)
+    return OpenRange(pos, pos, (Wait(number, entry, entry),))
+
+
+def with_reads(state: State, asks: Mapping[int, Ask], reads: Mapping[ReadName, ReadInFlight]) -> State:
+    """Return the state with these asks and reads by cursors."""
+    return state._replace(pending=PendingReads(asks, max(asks) + 1, {}, reads))
+
+
+def begin_with_replays(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Answer asks of a replay that has half of many positions, and of one of many replays."""
+    large = min(large, IN_FLIGHT_MOST)
+    state, name, others = build_managed(config, {1: (100,) * 4 * large}), ReadName("r"), range(large, 2 * large)
+    wanted = tuple(at(2 * number) for number in range(2 * large))
+    asks = {number: Ask(1, 2 * number, 2 * number, (Waiter(name, 2 * number),), True, A) for number in others}
+    finished = tuple(CachedRange(pos, pos, (), (OpenRange(pos, pos, given=(pos,)),)) for pos in wanted[:large])
+    ranges = tuple(CachedRange(at(2 * n), at(2 * n), (), (build_gap(n, 2 * n),)) for n in others)
+    read = ReadInFlight(A, D, None, at(0), wanted, None, ranges, finished)
+    held = {HoldName("r"): tuple(HeldPosition(Slot(A, pos), False) for pos in wanted[:large])}
+    state = with_reads(state._replace(holds=held), asks, {name: read})
+    answer = ops.StorageAnswerKind
+    yield from (state, ops.StorageAnswer(large + 3, answer.ALL), ops.StorageAnswer(2 * large - 1, answer.BUSY))
+    yield from (state, ops.StorageAnswer(large + 3, answer.FAIL), ops.ReadBegin(A, C, ReadName("s"), 9))
+    yield from (ops.StorageAnswer(2 * large, answer.ALL), ops.CursorState(A, C))
+    last = ReadInFlight(A, D, None, at(0), wanted[: large + 1], None, ranges[:1], finished)
+    asks = {large: asks[large]}
+    yield from (with_reads(state, asks, {name: last}), ops.StorageAnswer(large, answer.ALL), ops.Release(HoldName("r")))
+    yield from (build_managed(config, {1: (100,) * large}), ops.ReplayBegin(A, D, name, wanted[: large // 4]))
+    cursors = {CursorName(f"c{n}"): ManagedCursor(True, at(0), at(-1)) for n in range(large)}
+    reads = {
+        ReadName(f"r{n}"): ReadInFlight(
+            A, cursor, 1, at(0), (at(0),), at(4), (CachedRange(at(0), at(0), (), (build_gap(0, 0),)),)
+        )
+        for n, cursor in enumerate(cursors)
+    }
+    state = build_managed(config, {1: (100,) * 5})
+    state = state._replace(managed={A: state.managed[A]._replace(cursors={**state.managed[A].cursors, **cursors})})
+    ask = Ask(1, 0, 0, tuple(Waiter(reader, 0) for reader in reads), True, A, CursorName("c0"))
+    yield from (with_reads(state, {0: ask}, reads), ops.ReadBegin(A, C, ReadName("new"), 3))
+    yield from (ops.StorageAnswer(0, answer.ALL), ops.StorageAnswer(1, answer.ALL))
+
+
+def begin_with_chunks(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Answer asks of a chunk of which every second entry is cached, and begin to read such a chunk."""
+    large = min(large, IN_FLIGHT_MOST)
+    state, name = build_managed(config, {1: (100,) * 2 * large}), ReadName("r")
+    hits = tuple(at(2 * number) for number in range(large))
+    entries = {pos: Entry(100, 0, 0, False, 2, None) for pos in hits}
+    cache = state.caches[A]._replace(entries=entries, size_bytes=100 * large)
+    queue = tuple(Slot(A, pos) for pos in hits)
+    state = state._replace(caches={A: cache}, size_bytes=100 * large, queue=queue)
+    gaps = tuple(build_gap(number, 2 * number + 1) for number in range(large))
+    asks = {n: Ask(1, 2 * n + 1, 2 * n + 1, (Waiter(name, 2 * n + 1),), True, A, D) for n in range(large)}
+    wanted = tuple(map(at, range(2 * large)))
+    cached = CachedRange(at(0), wanted[-1], hits, gaps)
+    read = ReadInFlight(A, D, 2 * large, at(0), wanted, wanted[-1], (cached,))
+    held = {HoldName("r"): tuple(HeldPosition(slot, True) for slot in queue)}
+    open_chunk = with_reads(state._replace(holds=held), asks, {name: read})
+    for kind in (ops.StorageAnswerKind.ALL, ops.StorageAnswerKind.FAIL):
+        yield from (open_chunk, ops.StorageAnswer(large - 1, kind), ops.StorageAnswer(7, kind), ops.Usage())
+    given = tuple(gap._replace(waits=(), given=(gap.first,)) for gap in gaps[:-1])
+    nearly = read._replace(ranges=(cached._replace(gaps=(*given, gaps[-1])),))
+    more = tuple(HeldPosition(Slot(A, gap.first), False) for gap in given)
+    ended = with_reads(
+        state._replace(holds={HoldName("r"): (*held[HoldName("r")], *more)}),
+        {large - 1: asks[large - 1]},
+        {name: nearly},
+    )
+    yield from (ended, ops.StorageAnswer(large - 1, ops.StorageAnswerKind.ALL), ops.CursorState(A, D))
+    yield from (state, ops.ReadBegin(A, D, name, 60), ops.StorageAnswer(0, ops.StorageAnswerKind.ALL))
+
+
+def begin_with_great_reads(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Read and replay through the cache with ids, sizes and numbers of entries that no double holds."""
+    state, name = build_managed(config, {GREAT: (GREAT, GREAT + 1), GREAT + 1: (7, GREAT)}), ReadName("r")
+    first, second = at(0, GREAT), at(1, GREAT)
+    cached = CachedRange(first, second, (), (OpenRange(first, second, (Wait(GREAT, 0, 1),)),))
+    read = ReadInFlight(A, C, GREAT, first, (first, second), at(1, GREAT + 1), (cached,))
+    ask = Ask(GREAT, 0, 1, (Waiter(name, 0),), True, A, C)
+    for answer in (1, ops.StorageAnswerKind.ALL, ops.StorageAnswerKind.FAIL):
+        yield from (with_reads(state, {GREAT: ask}, {name: read}), ops.ReadBegin(A, D, ReadName("s"), GREAT))
+        yield from (ops.ReplayBegin(A, C, ReadName("t"), (second,)), ops.StorageAnswer(GREAT, answer))
+        yield from (ops.StorageAnswer(GREAT + 1, ops.StorageAnswerKind.ALL), ops.CursorState(A, C))
+
+
 LARGE_STATES: Final = (
     begin_with_caches,
     begin_with_entries,
@@ -475,6 +570,9 @@ def generate_runs_from_large_states(large: int) -> Iterator[Run]:
     released = replace(config, variants=grouped)
     for begin in (begin_with_requests, begin_with_great_ledgers):
         yield released, tuple(begin(released, large))
+    for begin in (begin_with_replays, begin_with_chunks, begin_with_great_reads):
+        used = replace(great if "great" in begin.__name__ else config, storage=configuration.Storage.HELD)
+        yield used, tuple(begin(used, large))
     state = build_managed(released, {1: (10**6,) * 2 * large})
     wanted = tuple(at(100 * number) for number in range(60))
     yield released, (state, ops.ReplayRead(A, D, wanted, ABSENT), ops.Metrics())
