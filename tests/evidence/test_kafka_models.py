@@ -35,7 +35,7 @@ check = build_check(SYSTEM)
     [
         pytest.param(bounded_models.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (bounded_models.STORE, 686, 14406, 7),
-        (bounded_models.VIEWS, 530, 11660, 8),
+        (bounded_models.VIEWS, 1058, 23276, 9),
         pytest.param(bounded_models.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
