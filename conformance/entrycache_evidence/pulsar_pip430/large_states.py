@@ -423,7 +423,7 @@ def begin_with_great_asks(config: configuration.Config, large: int) -> Iterator[
 # --- Reads by cursors in flight
 
 IN_FLIGHT_MOST: Final = 1_100
-"""The greatest number of ranges of one read in flight: an answer compares each of them with all."""
+"""The greatest number of ranges of one read in flight: laws look at the whole state after each part of a step."""
 
 
 def build_gap(number: int, entry: int, ledger: int = 1) -> OpenRange:

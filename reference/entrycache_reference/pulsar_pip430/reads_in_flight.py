@@ -214,18 +214,19 @@ def begin_range(work: Work, name: ReadName, first: Position, last: Position, con
 @rule(Rule.INFLIGHT_10)
 def complete_replay(work: Work, name: ReadName, config: Config) -> Work:
     """Finish the ranges of a replay that are there, and end the replay with the last one."""
-    for cached in read_named(work, name).ranges:
+    read = read_named(work, name)
+    whole: tuple[CachedRange, ...] = ()
+    left: tuple[CachedRange, ...] = ()
+    for cached in read.ranges:
         work, resolved = resolve(work, name, cached, config)
-        read = read_named(work, name)
         if is_whole(resolved):
-            left = tuple(other for other in read.ranges if other.first != cached.first)
-            work = with_read(work, name, read._replace(ranges=left, finished=(*read.finished, resolved)))
+            whole += (resolved,)
             work = expect_delivery(work, name, resolved, config)
         else:
-            ranges = tuple(resolved if other.first == cached.first else other for other in read.ranges)
-            work = with_read(work, name, read._replace(ranges=ranges))
+            left += (resolved,)
+    work = with_read(work, name, read._replace(ranges=left, finished=(*read.finished, *whole)))
     work = give_up(work, name, config)
-    return work if read_named(work, name).ranges else finish_replay(work, name)
+    return work if left else finish_replay(work, name)
 
 
 @rule(Rule.LEDGER_8)
@@ -243,23 +244,23 @@ def expect_delivery(work: Work, name: ReadName, cached: CachedRange, config: Con
 def give_up(work: Work, name: ReadName, config: Config) -> Work:
     """Give back what a replay has got once one of its positions has failed or is missing."""
     read = read_named(work, name)
-    failed = [cached for cached in read.finished if is_incomplete(read, cached)]
+    wanted = frozenset(read.wanted)
+    failed = [cached for cached in read.finished if is_incomplete(cached, wanted)]
     if not failed:
         return work
     got = {pos for cached in read.finished for pos in positions_got(cached)}
-    work = give_back(work, name, sorted(pos for pos in got if pos in read.wanted), config)
-    kept, _ = split_held(held_by(work.state, name), sorted(pos for pos in got if pos not in read.wanted))
+    work = give_back(work, name, sorted(pos for pos in got if pos in wanted), config)
+    kept, _ = split_held(held_by(work.state, name), sorted(pos for pos in got if pos not in wanted))
     lost = CachedRange(
         failed[0].first, failed[0].last, (), (OpenRange(failed[0].first, failed[0].last, has_failed=True),)
     )
     return with_read(with_held(work, name, kept), name, read._replace(finished=(lost,)))
 
 
-def is_incomplete(read: ReadInFlight, cached: CachedRange) -> bool:
+def is_incomplete(cached: CachedRange, wanted: frozenset[Position]) -> bool:
     """Return whether a range that is there has failed, or lacks a position that its replay wants."""
-    return has_failed(cached) or any(
-        cached.first <= pos <= cached.last and pos not in positions_got(cached) for pos in read.wanted
-    )
+    missing = {*positions_in(cached.first, cached.last)}.difference(positions_got(cached))
+    return has_failed(cached) or not missing.isdisjoint(wanted)
 
 
 @rule(Rule.INFLIGHT_10)

@@ -411,7 +411,7 @@ def given_back(pre: State, event: ops.StorageAnswer, step: Step) -> Iterator[tup
     ask = ask_of(pre, event)
     assert ask is not None
     for part in parts_waiting(pre, event):
-        held = got_by(step.state, part.name)
+        held = {*got_by(step.state, part.name)}
         for pos in {*got_by(pre, part.name), *part.own(ask, event)}:
             if pos not in held:
                 yield part, pos
