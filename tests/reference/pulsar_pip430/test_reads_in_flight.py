@@ -196,6 +196,19 @@ def test_what_an_open_read_has_got_is_not_released():
     assert play(*steps, **HELD_STORAGE).last == REFUSED
 
 
+@pytest.mark.parametrize(("tail_ties", "most"), [(True, 4), (False, 3)])
+def test_a_managed_ledger_has_few_cursors_where_ties_at_the_tail_are_avoided(tail_ties, most):
+    system = system_named("pulsar-pip430")
+    declaration = reference_subject(system).declaration
+    declaration = dataclasses.replace(declaration, limits=dataclasses.replace(declaration.limits, tail_ties=tail_ties))
+    menu, numbers = system.cases.menu(list(system.ops_up_to("inflight")), "inflight"), set()
+    for seed in range(40):
+        run = generate.make_case(seeded_draw(random.Random(seed)), declaration, menu, None)
+        if run.case.config.evict_by_expected_reads:
+            numbers |= {len(managed.cursors) for done in run.steps for managed in done.state.managed.values()}
+    assert max(numbers) == most
+
+
 GROUPED = config.Variants(
     replay=config.Replay.GROUPED,
     zero_reads=config.ZeroReads.COUNTED,

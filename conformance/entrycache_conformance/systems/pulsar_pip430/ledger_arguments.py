@@ -128,12 +128,23 @@ def append(aim: Aim, state: State) -> ops.Append:
     return ops.Append(cache, next_append(managed), appended_size(aim))
 
 
+FEW_CURSORS: Final = 3
+"""The number of tracked cursors at which 4.2.4 builds the list of cursors anew after each move."""
+
+
+def cursor_names(aim: Aim) -> tuple[CursorName, ...]:
+    """Return the names of cursors that a case opens: without `tail_ties`, too few for a wrong rank at the tail."""
+    is_limited = aim.config.evict_by_expected_reads and not aim.limits.tail_ties
+    return aim.names.cursors[:FEW_CURSORS] if is_limited else aim.names.cursors
+
+
 def cursor_open(aim: Aim, state: State) -> ops.CursorOpen:
     """Open a cursor under mostly a free name."""
     cache = managed_cache(aim)
-    free = [name for name in aim.names.cursors if name not in managed_of(state, cache).cursors]
-    at = aim.draw(0, 5 * len(free) + len(aim.names.cursors) - 1)
-    name = free[at % len(free)] if at < 5 * len(free) else aim.names.cursors[at % len(aim.names.cursors)]
+    names = cursor_names(aim)
+    free = [name for name in names if name not in managed_of(state, cache).cursors]
+    at = aim.draw(0, 5 * len(free) + len(names) - 1)
+    name = free[at % len(free)] if at < 5 * len(free) else names[at % len(names)]
     return ops.CursorOpen(cache, name, place_of(aim, state, cache), aim.draw(0, 2) < 2)
 
 
@@ -350,7 +361,7 @@ def missing_first(aim: Aim, state: State, cache: CacheName, cursor: CursorName) 
     if len(there) < FEW_ENTRIES and aim.draw(0, 4):
         return ops.Append(cache, next_append(managed), appended_size(aim))
     if len(managed.cursors) < (1, 2, 3)[aim.draw(0, 2)]:
-        free = [name for name in aim.names.cursors if name not in managed.cursors]
+        free = [name for name in cursor_names(aim) if name not in managed.cursors]
         return ops.CursorOpen(cache, free[0], there[aim.draw(0, min(2, len(there) - 1))], aim.draw(0, 2) < 2)
     held = [name for name in state.holds if ReadName(name) not in state.pending.of_cursors]
     if len(held) > HOLDS_MOST and aim.offers("release"):

@@ -37,7 +37,8 @@ class Limits(pulsar.Limits):
 
     Without `readd_members` a member of the heap container must not be added again. `heap_members` is the largest number
     of members of a heap container. Without `tail_ties`, ties at the foremost cursor are avoided: when it has left a tie
-    or come to one, every tracked cursor moves before the next query, if only to its own position.
+    or come to one, every tracked cursor moves before the next query, if only to its own position. A managed ledger then
+    has at most three cursors.
     """
 
     null_positions: bool = True
