@@ -117,6 +117,9 @@ LOOSENING: Final[MayChange] = {Aspect.LOOSE: Extent.SPACE}
 OPENED: Final[MayChange] = {Aspect.STORES: Extent.SPACE, Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE}
 """The changes that the first use of a store may make, in addition to those of its operation."""
 
+RETURNED: Final[MayChange] = {Aspect.CONTENT: Extent.ALL}
+"""The changes that a forward may make which throws: an entry comes back in place of a copy that was read meanwhile."""
+
 
 # The shape of the state, and the comparison.
 
@@ -282,7 +285,9 @@ def changes_outside_frame(one: FramedStep) -> list[Change]:
 
     wrong = undeclared_changes(differences, MAY_CHANGE[type(event)], is_in)
     opens = hasattr(event, "store") and event.store not in pre.stores
-    return undeclared_changes(wrong, OPENED, is_in) if wrong and opens else wrong
+    wrong = undeclared_changes(wrong, OPENED, is_in) if wrong and opens else wrong
+    throws = any(aspect is Aspect.FAILING for aspect, _ in differences)
+    return undeclared_changes(wrong, RETURNED, is_in) if wrong and throws else wrong
 
 
 def changes_outside(pre: State, event: Op, after: State, parts: tuple[Part, ...]) -> list[Change]:
