@@ -10,7 +10,7 @@ from entrycache_conformance.systems import system_named
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, at, play
 from entrycache_protocol.system import seeded_draw
-from entrycache_reference.pulsar_pip430 import config, initial, ops, step
+from entrycache_reference.pulsar_pip430 import config, initial, laws, ops, step
 from entrycache_reference.pulsar_pip430.ops import (
     Ack,
     Append,
@@ -163,6 +163,16 @@ def test_r_inflight_10__a_replay_fails_as_a_whole_when_all_has_come():
     run = play(*steps, StorageAnswer(0, FAIL), StorageAnswer(1, ALL), **HELD_STORAGE)
     assert run.outcomes[-2] == InFlight()
     assert run.last.done == (ended(F, error=FAILED),)
+
+
+@pytest.mark.rule("R-INFLIGHT-10")
+def test_r_inflight_10__a_replay_gives_back_at_once_when_an_answer_leaves_out_what_it_wants():
+    steps = [*uncached(6), read(C, F, 4), ReplayBegin(A, D, G, (at(1), at(3), at(5)))]
+    run = play(*steps, StorageAnswer(0, 2), StorageAnswer(1, ALL), **HELD_STORAGE)
+    assert HoldName("g") not in run.states[-2].holds
+    assert run.last.done == (ended(G, error=FAILED),)
+    held, states = config.Config(storage=config.Storage.HELD), run.states
+    assert laws.broken(held, states[-3], StorageAnswer(0, 2), run.steps[-2], {}) == ()
 
 
 @pytest.mark.rule("R-INFLIGHT-11")

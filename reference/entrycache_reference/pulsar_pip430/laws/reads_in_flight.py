@@ -111,6 +111,13 @@ class Part(NamedTuple):
         """Return the entries of an answer that this read is given."""
         return [pos for pos in given_by(ask, event) if any(w.first <= pos.entry <= w.last for w in self.waits)]
 
+    def is_lost(self, ask: Ask, event: ops.StorageAnswer) -> bool:
+        """Return whether this read fails: a part has failed, or an answer leaves out what a replay wants."""
+        if self.read.most is not None:
+            return is_failing(self.read)
+        own = {Position(ask.ledger, entry) for wait in self.waits for entry in range(wait.first, wait.last + 1)}
+        return is_failing(self.read) or not own.isdisjoint({*self.read.wanted}.difference(given_by(ask, event)))
+
 
 def parts_waiting(pre: State, event: ops.StorageAnswer) -> list[Part]:
     """Return the reads that wait for an ask, each once."""
@@ -210,7 +217,7 @@ def fills_with_the_count_of_now(config: Config, pre: State, event: ops.StorageAn
     if [(offer.pos, offer.size, offer.expected_reads) for offer in offers] != wanted:
         return False
     for part in parts_waiting(pre, event):
-        if part.others and not is_failing(part.read):
+        if part.others and not part.is_lost(ask, event):
             mine = set(part.own(ask, event))
             if not mine <= set(got_by(step.state, part.name)) or part.name not in step.state.pending.of_cursors:
                 return False
