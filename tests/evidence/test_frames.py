@@ -23,9 +23,9 @@ from entrycache_protocol.system import AnySystem
 from entrycache_reference import kafka_streams, pulsar_pip430
 from entrycache_reference.kafka_streams import ops as kafka_ops
 from entrycache_reference.kafka_streams import view_ops
-from entrycache_reference.kafka_streams.config import Total, UndeliveredEviction
+from entrycache_reference.kafka_streams.config import ExpiredWindows, Total, UndeliveredEviction
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Replay, ZeroReads
+from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Replay, Storage, ZeroReads
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName, RequestName
 from tests.support.altered import altered, fields_altered, rows_altered
 
@@ -51,6 +51,98 @@ LOST: Final = (
 FULL: Final = (kafka_ops.StorePut("s", "x", "1"), kafka_ops.StorePut("s", "y", "1"))
 """Two dirty entries of a store that fill the limit."""
 
+OWING: Final = (
+    *(kafka_ops.StorePut("s", key, "1") for key in "wx"),
+    kafka_ops.StoreFlush("s"),
+    kafka_ops.StorePut("s", "x", None),
+    kafka_ops.StorePut("s", "y", "1"),
+    view_ops.FailForward("s", "x", 1),
+)
+"""Delete a value that lies below, in a full cache, so that the forward of the deletion throws when its turn comes."""
+
+WINDOW: Final = view_ops.StoreOpen("s", kind=view_ops.StoreKind.WINDOW)
+SESSION: Final = view_ops.StoreOpen("s", kind=view_ops.StoreKind.SESSION)
+OWING_WINDOW: Final = (
+    WINDOW,
+    view_ops.WindowPut("s", "x", 1, "1"),
+    kafka_ops.StoreFlush("s"),
+    view_ops.WindowPut("s", "x", 1, None),
+    view_ops.WindowPut("s", "y", 1, "1"),
+    view_ops.FailForward("s", "x", 1),
+)
+OWING_SESSION: Final = (
+    SESSION,
+    view_ops.SessionPut("s", "x", 1, 2, "1"),
+    kafka_ops.StoreFlush("s"),
+    view_ops.SessionRemove("s", "x", 1, 2),
+    view_ops.SessionPut("s", "y", 1, 2, "1"),
+    view_ops.FailForward("s", "x", 1),
+)
+
+WRITES: Final = (
+    kafka_ops.Put("s", "z", "1", True),
+    kafka_ops.PutAll("s", (kafka_ops.Write("z", "1", True),)),
+    kafka_ops.PutIfAbsent("s", "z", "1", True),
+    kafka_ops.Resize(10),
+)
+STORE_WRITES: Final = (
+    kafka_ops.StorePut("s", "z", "1"),
+    kafka_ops.StoreDelete("s", "z"),
+    view_ops.StorePutAll("s", (("z", "1"),)),
+    view_ops.StorePutIfAbsent("s", "z", "1"),
+    kafka_ops.StoreGet("s", "w"),
+)
+FLUSHES: Final = (kafka_ops.Evict("s"), kafka_ops.Flush("s"), kafka_ops.StoreFlush("s"), view_ops.StoreClose("s"))
+STORE_READS: Final = (
+    kafka_ops.StoreAll("s"),
+    kafka_ops.StoreRange("s", None, None),
+    view_ops.StoreView("s"),
+    view_ops.StoreQuery("s", "y"),
+    view_ops.StoreQueryRange("s"),
+)
+WINDOW_WRITES: Final = (view_ops.WindowPut("s", "z", 9, "1"),)
+SESSION_WRITES: Final = (view_ops.SessionPut("s", "z", 8, 9, "1"), view_ops.SessionRemove("s", "z", 8, 9))
+EXPIRING: Final = kafka_streams.Variants(expired_windows=ExpiredWindows.CACHED)
+FAILS_ONCE: Final = kafka_ops.Listen("s", (), 1)
+
+
+def written_runs() -> Iterator[Run]:
+    """Yield runs in which an operation hands entries to a store, a listener or a forward that throws."""
+    full, running = (
+        kafka_streams.Config(100),
+        kafka_streams.Config(100, variants=kafka_streams.Variants(total=Total.RUNNING)),
+    )
+    for event in (*WRITES, *STORE_WRITES, *FLUSHES):
+        yield Run(KAFKA, full, (*OWING, event))
+        yield Run(KAFKA, running, (*OWING[:-1], event))
+        yield Run(KAFKA, full, (*OWING[:-1], FAILS_ONCE, event))
+    for event in (*STORE_WRITES, *STORE_READS):
+        yield Run(KAFKA, full, (event,))
+        yield Run(KAFKA, full, (*FULL[::-1], event))
+    yield Run(KAFKA, full, (*OWING, kafka_ops.StoreFlush("s"), view_ops.StoreClose("s")))
+    yield Run(KAFKA, running, (*FULL, kafka_ops.Clear("s")))
+    yield Run(KAFKA, full, (*FULL, kafka_ops.StoreDelete("s", "x"), view_ops.StorePutIfAbsent("s", "x", "1")))
+    for events, writes in ((OWING_WINDOW, WINDOW_WRITES), (OWING_SESSION, SESSION_WRITES)):
+        for event in writes:
+            for end in ((events[-1],), (), (FAILS_ONCE,)):
+                yield Run(KAFKA, kafka_streams.Config(145), (*events[:-1], *end, event))
+            yield Run(KAFKA, full, (events[0], kafka_ops.Close("s"), event))
+            raw = tuple(
+                kafka_ops.Put("s", f"{key}@1-2" if events[0] is SESSION else f"{key}@1", "1", True) for key in "xy"
+            )
+            yield Run(
+                KAFKA, LOSING, (raw[0], kafka_ops.Evict("s"), raw[1], events[0], event, kafka_ops.StoreFlush("s"))
+            )
+    for event in (
+        kafka_ops.Put("s", "z@9", "1", True),
+        kafka_ops.PutAll("s", (kafka_ops.Write("z@9", "1", True),)),
+        kafka_ops.PutIfAbsent("s", "z@9", "1", True),
+        kafka_ops.Resize(10),
+    ):
+        raw = tuple(kafka_ops.Put("s", key, "1", True) for key in ("x@5", "y@5"))
+        yield Run(KAFKA, dataclasses.replace(full, variants=EXPIRING), (WINDOW, *raw, event))
+
+
 M: Final = CacheName("m")
 C, D = CursorName("c"), CursorName("d")
 R, S = RequestName("r"), RequestName("s")
@@ -64,6 +156,14 @@ REPLAYED: Final = (
     ops.ReplayRead(M, C, (Position(1, 0), Position(1, 2))),
 )
 GROUPED: Final = pulsar_pip430.Variants(replay=Replay.GROUPED, zero_reads=ZeroReads.COUNTED)
+
+LATE_STORAGE: Final = pulsar_pip430.Config(max_size_bytes=10, grace_millis=0, storage=Storage.HELD)
+LATE_REPLAY: Final = (
+    *APPENDED,
+    ops.CursorOpen(M, C, Position(1, 0)),
+    ops.ReplayBegin(M, C, ReadName("r"), (Position(1, 0), Position(1, 2))),
+    ops.StorageAnswer(0, ops.StorageAnswerKind.ALL),
+)
 
 RARE: Final = (
     *(
@@ -105,6 +205,12 @@ RARE: Final = (
             (GROUPED, REPLAYED),
         )
     ),
+    *(
+        Run(PULSAR, dataclasses.replace(LATE_STORAGE, eviction=eviction, variants=GROUPED), LATE_REPLAY)
+        for eviction in Eviction
+    ),
+    Run(PULSAR, pulsar_pip430.Config(), (ops.Insert(A, AT, 8), ops.GetRange(A, AT, AT))),
+    Run(PULSAR, pulsar_pip430.Config(max_reads_in_flight_bytes=2), (ops.Acquire(R, 1), ops.GiveBack(R))),
     Run(
         PULSAR, pulsar_pip430.Config(ttl_nanos=1), (ops.Insert(A, AT, 1), ops.Get(A, AT), ops.Advance(9), ops.Expire())
     ),
@@ -203,6 +309,7 @@ RARE: Final = (
             (kafka_ops.PutAll("s", (kafka_ops.Write("z", "1", True), kafka_ops.Write("w", "1", True))),),
         )
     ),
+    *written_runs(),
 )
 """Runs with states that random runs hardly ever reach."""
 

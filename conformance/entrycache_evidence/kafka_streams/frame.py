@@ -105,6 +105,11 @@ def writing(whose: Extent) -> MayChange:
     return {**ADDING, Aspect.CONTENT: whose, Aspect.OVERWRITES: Extent.SPACE}
 
 
+def of_keys(may_change: MayChange) -> MayChange:
+    """Return the changes that an operation may make if it is for key-value stores, whose stream time never moves."""
+    return {aspect: whose for aspect, whose in may_change.items() if aspect is not Aspect.TIME}
+
+
 LOOKING: Final[MayChange] = {Aspect.RECENT: Extent.SPACE, Aspect.HITS: Extent.SPACE}
 """The changes that lookups of cached keys may make."""
 
@@ -186,9 +191,9 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Metrics: {Aspect.LOOSE: Extent.SPACE},
     ops.Listen: {Aspect.SPACES: Extent.SPACE, Aspect.LISTENER: Extent.SPACE},
     ops.OnForward: {Aspect.DOWNSTREAM: Extent.KEY},
-    ops.StorePut: writing(Extent.KEY),
-    ops.StoreGet: {**ADDING, Aspect.GETS: Extent.ALL},
-    ops.StoreDelete: {**writing(Extent.KEY), Aspect.GETS: Extent.ALL},
+    ops.StorePut: of_keys(writing(Extent.KEY)),
+    ops.StoreGet: {**of_keys(ADDING), Aspect.GETS: Extent.ALL},
+    ops.StoreDelete: {**of_keys(writing(Extent.KEY)), Aspect.GETS: Extent.ALL},
     ops.StoreRange: LOOKING,
     ops.StoreAll: LOOKING,
     ops.StoreFlush: {**handing(Extent.SPACE), Aspect.FLUSHES: Extent.ALL},
@@ -196,8 +201,8 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Share: NO_CHANGE,
     view_ops.StoreOpen: {**OPENED, Aspect.OPEN: Extent.SPACE},
     view_ops.StoreView: LOOKING,
-    view_ops.StorePutIfAbsent: {**writing(Extent.KEY), Aspect.GETS: Extent.ALL},
-    view_ops.StorePutAll: writing(Extent.KEYS),
+    view_ops.StorePutIfAbsent: {**of_keys(writing(Extent.KEY)), Aspect.GETS: Extent.ALL},
+    view_ops.StorePutAll: of_keys(writing(Extent.KEYS)),
     view_ops.StoreCount: NO_CHANGE,
     view_ops.StoreQuery: {**LOOKING, Aspect.MISSES: Extent.SPACE, Aspect.GETS: Extent.ALL},
     view_ops.StoreQueryRange: LOOKING,

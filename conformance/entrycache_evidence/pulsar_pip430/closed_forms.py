@@ -24,7 +24,7 @@ from entrycache_reference.pulsar_pip430.ops import Evict, Expire
 from entrycache_reference.pulsar_pip430.outcomes import Removed
 from entrycache_reference.pulsar_pip430.state import Entry, ManagedCursor, ManagedLedger, Row, Slot, State, Step
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, Position
+from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 
 class Turn(NamedTuple):
@@ -489,8 +489,12 @@ def reads_follow(config: Config, pre: State, event: Any, step: Step) -> bool:
         return True
     if served.tokens != tuple(pos.entry for pos in (*served.hits, *served.fills)):
         return False
+    held = step.state.holds.get(event.hold, ())
+    if event.hold is not ABSENT and [one.slot.pos for one in held] != sorted((*served.hits, *served.fills)):
+        return False
     if type(event) is ops.ReplayRead and config.variants.replay is Replay.GROUPED:
-        return True
+        missed = [Position(row.ledger_id or 0, row.entry_id or 0) for row in step.rows if row.op == "MISS"]
+        return missed == sorted(set(missed)) and set(served.fills) <= set(missed)
     rows = [row for row in step.rows if row.op in LOOKUP_OPS | FILL_OPS]
     wanted = [
         (kind, pos)
@@ -501,10 +505,10 @@ def reads_follow(config: Config, pre: State, event: Any, step: Step) -> bool:
     return [(row.op in LOOKUP_OPS, (row.ledger_id, row.entry_id)) for row in rows] == wanted
 
 
-def counts_lookups(pre: State, event: Any, step: Step) -> bool:
+def counts_lookups(pre: State, name: CacheName, step: Step) -> bool:
     """Return whether each lookup that hits or misses was counted once, with its bytes."""
-    sizes = pre.managed[event.cache].sizes if event.cache in pre.managed else {}
-    hits = [part.pre.caches[event.cache].entries[part.event.pos] for part in step.parts if type(part.event) is ops.Get]
+    sizes = pre.managed[name].sizes if name in pre.managed else {}
+    hits = [part.pre.caches[name].entries[part.event.pos] for part in step.parts if type(part.event) is ops.Get]
     missed = [sizes[row.ledger_id or 0][row.entry_id or 0] for row in step.rows if row.op == "MISS"]
     before, after = pre.counts, step.state.counts
     hit_bytes = sum(entry.size_bytes for entry in hits)
@@ -527,55 +531,6 @@ def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> boo
         step.state.managed[event.cache] == managed
         and step.state.caches[event.cache].members == expected_members(config, pre, event, managed)
         and step.state.caches[event.cache].is_open
-        and counts_lookups(pre, event, step)
+        and counts_lookups(pre, event.cache, step)
         and reads_follow(config, pre, event, step)
-    )
-
-
-# Reads in flight.
-
-IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
-
-
-def is_in_flight(pre: State, event: Any) -> bool:
-    """Return whether a step is one of reads by cursors that overlap, and not one of reads without a cache."""
-    ask = pre.pending.asks.get(event.ask) if type(event) is ops.StorageAnswer else None
-    return isinstance(event, IN_FLIGHT_OPS) and (type(event) is not ops.StorageAnswer or bool(ask and ask.cache))
-
-
-def moving_cursors(pre: State, event: Any) -> set[CursorName]:
-    """Return the cursors that a step may move: the one that begins to read, or those whose reads wait."""
-    if type(event) is not ops.StorageAnswer:
-        return {event.cursor}
-    waiting = [waiter.read for waiter in pre.pending.asks[event.ask].waiting]
-    return {pre.pending.of_cursors[name].cursor for name in waiting}
-
-
-def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Return whether a step moves only those who read, tracks them, and leaves all other reads and asks alone."""
-    if law.refusable(config, pre, event):
-        return step == Step(pre, law.REFUSED, ())
-    name, after = cache_read(pre, event), step.state
-    managed, moved = pre.managed[name], moving_cursors(pre, event)
-    cursors = {
-        one: cursor._replace(read=after.managed[name].cursors[one].read) if one in moved else cursor
-        for one, cursor in managed.cursors.items()
-    }
-    members = {one: cursors[one].read for one in pre.caches[name].members}
-    is_answer = type(event) is ops.StorageAnswer
-    touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting} if is_answer else {event.read}
-    left = {one: read for one, read in pre.pending.of_cursors.items() if one not in touched}
-    old = {number: ask for number, ask in pre.pending.asks.items() if not is_answer or number != event.ask}
-    asks = {number: ask._replace(waiting=ask.waiting[: len(old[number].waiting)]) for number, ask in
-            after.pending.asks.items() if number in old}  # fmt: skip
-    sealed = {number: ask._replace(is_joinable=asks[number].is_joinable) for number, ask in old.items()}
-    return (
-        after.managed == {**pre.managed, name: managed._replace(cursors=cursors)}
-        and after.caches[name].members == members
-        and {one: read for one, read in after.pending.of_cursors.items() if one not in touched} == left
-        and asks == sealed
-        and after.pending.sent == pre.pending.sent + len(after.pending.asks.keys() - old.keys())
-        and after.pending.reads == pre.pending.reads
-        and {one: held for one, held in after.holds.items() if one not in touched}.keys()
-        == {one: held for one, held in pre.holds.items() if one not in touched}.keys()
     )

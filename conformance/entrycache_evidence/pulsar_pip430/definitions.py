@@ -13,15 +13,13 @@ from itertools import accumulate
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.closed_forms import (
-    IN_FLIGHT_OPS,
     are_rows_of_ledger,
-    is_defined_in_flight,
     is_defined_ledger,
     is_defined_pass,
-    is_in_flight,
     pass_rows,
 )
 from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside, is_opening
+from entrycache_evidence.pulsar_pip430.reads_in_flight import IN_FLIGHT_OPS, is_defined_in_flight, is_in_flight
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, is_misplaced, refusable

@@ -113,11 +113,14 @@ OF_LEDGER: Final[MayChange] = {Aspect.MANAGED: Extent.CACHE}
 """The changes that an operation on a managed ledger may make, besides those of its parts."""
 
 
-IN_FLIGHT: Final[MayChange] = {
-    **dict.fromkeys((Aspect.MANAGED, Aspect.PENDING, Aspect.HOLDS, Aspect.HITS, Aspect.MISSES), Extent.ALL),
-    **TRIGGERING,
+BEGINNING: Final[MayChange] = {
+    **OF_LEDGER,
+    **dict.fromkeys((Aspect.PENDING, Aspect.HOLDS, Aspect.HITS), Extent.ALL),
 }
-"""The changes that a step of reads in flight may make, besides those of its parts."""
+"""The changes that the begin of a read in flight may make, besides those of its parts: nothing is filled by then."""
+
+ANSWERING: Final[MayChange] = {**BEGINNING, **dict.fromkeys((Aspect.MANAGED, Aspect.MISSES), Extent.ALL), **TRIGGERING}
+"""The changes that an answer of storage may make, besides those of its parts."""
 
 
 def removal(whose: Extent) -> MayChange:
@@ -219,7 +222,8 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.GiveBack: {Aspect.PERMITS: Extent.ALL},
     ops.LimiterState: NOTHING,
     ops.Fetch: {Aspect.PENDING: Extent.ALL},
-    **dict.fromkeys((ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer), IN_FLIGHT),
+    **dict.fromkeys((ops.ReadBegin, ops.ReplayBegin), BEGINNING),
+    ops.StorageAnswer: ANSWERING,
 }
 """The changes that each operation may make."""
 

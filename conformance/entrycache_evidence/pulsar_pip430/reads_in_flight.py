@@ -1,0 +1,114 @@
+"""The definition of reads in flight: what their steps leave alone, what a begin holds, what they report, and the rows.
+
+A step moves only the cursors that read, and touches only the reads that begin or wait. What it asks of storage, and
+which reads it ends with what, follows from the states before and after it. The first rows of an answer are about the
+entries that storage gives. Which asks a read joins is left to the laws.
+"""
+
+from typing import Any, Final
+
+from entrycache_evidence.pulsar_pip430.closed_forms import cache_read, counts_lookups
+from entrycache_reference.pulsar_pip430 import ops, outcomes
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.laws import law
+from entrycache_reference.pulsar_pip430.state import Slot, State, Step
+from entrycache_reference.vocabulary import CursorName, HoldName, Position
+
+IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
+
+
+def is_in_flight(pre: State, event: Any) -> bool:
+    """Return whether a step is one of reads by cursors that overlap, and not one of reads without a cache."""
+    ask = pre.pending.asks.get(event.ask) if type(event) is ops.StorageAnswer else None
+    return isinstance(event, IN_FLIGHT_OPS) and (type(event) is not ops.StorageAnswer or bool(ask and ask.cache))
+
+
+def moving_cursors(pre: State, event: Any) -> set[CursorName]:
+    """Return the cursors that a step may move: the one that begins to read, or those whose reads wait."""
+    if type(event) is not ops.StorageAnswer:
+        return {event.cursor}
+    waiting = [waiter.read for waiter in pre.pending.asks[event.ask].waiting]
+    return {pre.pending.of_cursors[name].cursor for name in waiting}
+
+
+def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a step moves only those who read, tracks them, and leaves all other reads and asks alone."""
+    if law.refusable(config, pre, event):
+        return step == Step(pre, law.REFUSED, ())
+    name, after = cache_read(pre, event), step.state
+    managed, moved = pre.managed[name], moving_cursors(pre, event)
+    cursors = {
+        one: cursor._replace(read=after.managed[name].cursors[one].read) if one in moved else cursor
+        for one, cursor in managed.cursors.items()
+    }
+    members = {one: cursors[one].read for one in pre.caches[name].members}
+    is_answer = type(event) is ops.StorageAnswer
+    touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting} if is_answer else {event.read}
+    left = {one: read for one, read in pre.pending.of_cursors.items() if one not in touched}
+    old = {number: ask for number, ask in pre.pending.asks.items() if not is_answer or number != event.ask}
+    asks = {number: ask._replace(waiting=ask.waiting[: len(old[number].waiting)]) for number, ask in
+            after.pending.asks.items() if number in old}  # fmt: skip
+    sealed = {number: ask._replace(is_joinable=asks[number].is_joinable) for number, ask in old.items()}
+    return (
+        after.managed == {**pre.managed, name: managed._replace(cursors=cursors)}
+        and after.caches[name].members == members
+        and {one: read for one, read in after.pending.of_cursors.items() if one not in touched} == left
+        and asks == sealed
+        and after.pending.sent == pre.pending.sent + len(after.pending.asks.keys() - old.keys())
+        and after.pending.reads == pre.pending.reads
+        and slots_held(after, touched) == slots_held(pre, touched)
+        and (is_answer or begins_with_hits(pre, event, step))
+        and reports_in_flight(pre, touched, step)
+        and has_rows_in_flight(pre, event, step)
+        and counts_lookups(pre, name, step)
+    )
+
+
+def slots_held(state: State, but: set[Any]) -> dict[Any, list[Slot]]:
+    """Return what is held under each name but these."""
+    return {name: [one.slot for one in held] for name, held in state.holds.items() if name not in but}
+
+
+def begins_with_hits(pre: State, event: Any, step: Step) -> bool:
+    """Return whether a read is open as it was begun, with each position that it looked up; at its end, ascending."""
+    got = [part.event.pos for part in step.parts if type(part.event) is ops.Get]
+    read, is_replay = step.state.pending.of_cursors.get(event.read), type(event) is ops.ReplayBegin
+    if read is None:
+        got = sorted(pos for pos in got if not is_replay or pos in event.positions)
+    elif (read[:2], read.most is None) != ((event.cache, event.cursor), is_replay):
+        return False
+    return [one.slot for one in step.state.holds.get(event.read, ())] == [Slot(event.cache, pos) for pos in got]
+
+
+def reports_in_flight(pre: State, touched: set[Any], step: Step) -> bool:
+    """Return whether a step reports each new ask, and each read that ends with what is held for it, ascending."""
+    answer, pending = step.outcome, step.state.pending
+    new = [(number, ask) for number, ask in sorted(pending.asks.items()) if number >= pre.pending.sent]
+    sent = tuple(outcomes.SentAsk(number, ask.ledger, ask.first, ask.last, ask.cache) for number, ask in new)
+    if not isinstance(answer, outcomes.InFlight) or answer.sent_asks != (sent or None):
+        return False
+    done = answer.done or ()
+    if [end.read for end in done] != sorted(touched - pending.of_cursors.keys()) or answer.done == ():
+        return False
+    held = [[one.slot.pos for one in step.state.holds.get(HoldName(end.read), ())] for end in done]
+    failed = outcomes.ReadError.READ_FAILED
+    return all(
+        (end == outcomes.EndedRead(end.read, tuple(sorted(got))) and got == sorted(got))
+        or (not got and end == outcomes.EndedRead(end.read, None, failed))
+        for end, got in zip(done, held, strict=True)
+    )
+
+
+def has_rows_in_flight(pre: State, event: Any, step: Step) -> bool:
+    """Return whether the first rows are those of what storage gives: missed, and then not wanted if none is offered."""
+    given: list[Position] = []
+    if type(event) is ops.StorageAnswer:
+        ask, kinds = pre.pending.asks[event.ask], ops.StorageAnswerKind
+        number = event.answer if isinstance(event.answer, int) else ask.last - ask.first + 1
+        last = ask.first + (0 if event.answer in {kinds.FAIL, kinds.BUSY} else number)
+        given = [Position(ask.ledger, entry) for entry in range(ask.first, last)]
+    is_offered = any(type(part.event) is ops.Insert for part in step.parts)
+    expected = [("MISS", pos) for pos in given] + ([] if is_offered else [("SKIP", pos) for pos in given])
+    rows = [(row.op, (row.ledger_id, row.entry_id)) for row in step.rows]
+    own = [row.op for row in step.rows if row.op == "MISS" or row.cause == "NOT_WANTED"]
+    return rows[: len(expected)] == expected and len(own) == len(expected)
