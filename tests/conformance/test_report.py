@@ -97,8 +97,8 @@ def test_a_clean_run(tmp_path: Path) -> None:
     head = [said[name] for name in ("schema", "subject", "system", "verdict")]
     assert head == [1, "fast", "pulsar-pip430", "conforms"]
     assert said["levels"]["range"]["verdict"] == "conforms"
-    assert said["levels"]["range"]["examples"] == 77, (
-        "60, one great case to twenty, one odd case to eight, one without a setting to eight"
+    assert said["levels"]["range"]["examples"] == 82, (
+        "60, one great case to twenty, one odd case to five, one without a setting to eight"
     )
 
 

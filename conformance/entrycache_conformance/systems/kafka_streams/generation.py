@@ -586,7 +586,7 @@ def plan_case(
     aim.pending_ops = fill_to_the_default(declaration, menu, aim) or choose_kinds(aim)
     is_filled = any(isinstance(op, ops.Put | ops.StorePut) for op in aim.pending_ops)
     steps_max = GREAT_STEPS if is_filled else traits.steps_max
-    make = only_answered(aim.op, config, limits, ops.Usage() if "usage" in aim.menu else None)
+    make = only_answered(aim.op, config, limits, menu, ops.Usage() if "usage" in aim.menu else None)
     return CasePlan(
         config,
         chosen,

@@ -6,8 +6,8 @@ judged, steps beyond the limits of a subject, and entries that do not have its s
 `count_cells` counts how often a step lands one byte below the cache limit, at it, or above it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from entrycache_protocol import system
@@ -242,18 +242,33 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     return ""
 
 
+def keep_offered(op: Any, menu: frozenset[str], otherwise: ops.Usage | None) -> Any:
+    """Return an operation without the steps that the subject does not offer, or `otherwise` if it does not offer it."""
+    if op is None or op.name not in menu:
+        return op and otherwise
+    if not isinstance(op, ops.OnForward) or all(step.name in menu for step in op.steps):
+        return op
+    inner = (keep_offered(step, menu, None) for step in op.steps)
+    return replace(op, steps=tuple(step for step in inner if step is not None))
+
+
 def only_answered(
-    make: Callable[[str, State], Any], config: Config, limits: Any, otherwise: ops.Usage | None
+    make: Callable[[str, State], Any],
+    config: Config,
+    limits: Any,
+    menu: Iterable[str],
+    otherwise: ops.Usage | None,
 ) -> Callable[[str, State], Any]:
     """Return the maker of operations with `otherwise` in place of each operation that cannot be played or judged.
 
     A case ends at None: the subject offers no `usage`.
     """
+    offered = frozenset(menu)
     is_exact, has_views, has_limits = config.variants.total is Total.EXACT, False, _has_window_limits(limits)
 
     def make_answered(name: str, state: State) -> Any:
         nonlocal has_views
-        op = make(name, state)
+        op = keep_offered(make(name, state), offered, otherwise)
         has_views = has_views or (op is not None and _opens_view(op))
         if op is None or (is_exact and not has_views and not has_limits):
             return op

@@ -354,13 +354,13 @@ def served_outcome(served: FastServed) -> outcomes.Outcome:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": list(index_ops(ops.OPS, without=["ledger"])),
+    "ops": list(index_ops(ops.OPS, without=["ledger", "inflight"])),
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,
     "leaks": True,
 }
-"""The offer of the fast cache as in a start answer: all levels but `ledger`; every key of the configuration varies."""
+"""The offer of the fast cache as in a start answer: not `ledger` and `inflight`; every key of the configuration varies."""
 
 REFUSAL: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 

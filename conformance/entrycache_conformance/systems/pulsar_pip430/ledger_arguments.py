@@ -367,7 +367,8 @@ def missing_first(aim: Aim, state: State, cache: CacheName, cursor: CursorName) 
     if len(held) > HOLDS_MOST and aim.offers("release"):
         return ops.Release(held[0])
     opened = state.pending.of_cursors.values()
-    if state.pending.asks and any(read.cursor == cursor for read in opened) and aim.draw(0, 3):
+    answers = state.pending.asks and aim.offers("storage_answer")
+    if answers and any(read.cursor == cursor for read in opened) and aim.draw(0, 3):
         return answer_one(aim, state)
     reader = managed.cursors.get(cursor)
     if reader is not None and reader.read > there[-1] and aim.draw(0, 3):
