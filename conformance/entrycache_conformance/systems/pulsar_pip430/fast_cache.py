@@ -360,7 +360,7 @@ DECLARATION: Final[dict[str, Any]] = {
     "payload": True,
     "leaks": True,
 }
-"""The offer of the fast cache as in a start answer: no `ledger`, no `inflight`; every key of the configuration varies."""
+"""The offer of the fast cache as in a start: no `ledger`, no `inflight`; every key of the configuration varies."""
 
 REFUSAL: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 
