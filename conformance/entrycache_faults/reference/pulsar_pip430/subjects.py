@@ -272,7 +272,6 @@ INFLIGHT: Final[dict[str, Fault]] = {
     "inflight-count-with-one-more": SEEDED_FAULTS.find(cursor_faults.counted_with_one_more),
     "inflight-earlier-chunks-lost": SEEDED_FAULTS.find(cursor_faults.end_with_nothing),
     "inflight-giving-back-counts": SEEDED_FAULTS.find(cursor_faults.give_back_and_count),
-    "inflight-moves-below-the-mark": SEEDED_FAULTS.find(cursor_faults.move_below_the_mark),
     "inflight-no-second-try": SEEDED_FAULTS.find(cursor_faults.tries_only_once),
     "inflight-reads-around-a-hole": SEEDED_FAULTS.find(cursor_faults.positions_around_a_hole),
 }
