@@ -94,7 +94,7 @@ def test_a_list_reports_only_the_requested_rules(capsys: pytest.CaptureFixture[s
 
 
 def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
-    assert levels_of_rules(PULSAR, ["R-CURSOR-2"]) == ("cursors", "ledger")
+    assert levels_of_rules(PULSAR, ["R-CURSOR-2"]) == ("cursors", "ledger", "inflight")
     assert levels_of_rules(PULSAR, ["R-CURSOR-2", "R-EVICT-8"]) == (
         *(level for level in PULSAR.levels[1:] if level not in {"limits", "pending"}),
     )

@@ -76,8 +76,8 @@ def test_on_a_terminal_too_colours_are_our_own(monkeypatch: pytest.MonkeyPatch) 
 
 
 def results(text: str) -> list[dict[str, Any]]:
-    level = {"examples": 3, "steps": 9, "verdict": "conforms", "missing": [text]}
-    run = {"schema": 1, "subject": text, "system": text, "levels": {text: level}, "rules": {}}
+    level = {"examples": 3, "steps": 9, "verdict": "conforms", "missing": []}
+    run = {"schema": 1, "subject": text, "system": "kafka-streams", "levels": {"cache": level}, "rules": {}}
     proof = {"rule": text, "grade": text, "bounds": text, "refuted_mutant": text}
     return [
         run,
@@ -97,7 +97,7 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
         assert all(line.isprintable() for line in out.split("\n"))
     names = [case.get("classname") for case in ElementTree.fromstring(said["junit"][1].encode()).iter("testcase")]
     name = escape_unprintable(text)
-    assert names == [f"{name}, level {name}", "proof", f"audit, {name}", name]
+    assert names == [f"{name}, level cache", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
     assert len(cells) == 4 * 5 + 1  # the provenance of the audit

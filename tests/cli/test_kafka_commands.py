@@ -23,7 +23,7 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any
 def test_smoke_plays_every_operation(capsys: pytest.CaptureFixture[str]) -> None:
     code, value = _json(capsys, "smoke", "reference", "--system", "kafka-streams")
     assert code == 0
-    assert len(value["ops"]) == 38
+    assert len(value["ops"]) == 46
     assert {result["verdict"] for result in value["ops"].values()} == {"passed"}
 
 

@@ -166,7 +166,7 @@ class WrongDefault:
 
 WRONG_DEFAULTS = [
     ("pulsar-pip430", "range", "max_size_bytes", 67_108_864),
-    ("pulsar-pip430", "range", "max_requeues", 10),
+    ("pulsar-pip430", "queue", "max_requeues", 1),
     ("pulsar-pip430", "queue", "ttl_nanos", 2_000_000_000),
     ("pulsar-pip430", "queue", "extend_recently_accessed", False),
     ("pulsar-pip430", "manager", "max_size_bytes", 268_435_456),

