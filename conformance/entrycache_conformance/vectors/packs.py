@@ -54,9 +54,10 @@ PACKS: Final = (
     Pack(_PIP430, "pending", 1_000, frozenset()),
     Pack(_PIP430, "ledger", 2_000),
     Pack(_PIP430, "inflight", 1_000),
-    Pack(_KAFKA, "cache", 8_000),
+    Pack(_KAFKA, "cache", 7_000),
     Pack(_KAFKA, "store", 2_000),
     Pack(_KAFKA, "views", 2_000),
+    Pack(_KAFKA, "windows", 1_000),
     Pack(_LEGACY, "all", 5_000),
     Pack(_SEGMENTED, "all", 3_000),
 )
