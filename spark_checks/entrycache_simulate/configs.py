@@ -7,6 +7,7 @@ every value. `require_settings` refuses a trace that was recorded with other set
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from enum import Enum
 from inspect import signature
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +18,14 @@ from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_trace import files, pulsar_pip430_calls
 
 SETTING_NAMES: Final = tuple(
-    each.name for each in fields(Config) if each.name in signature(BrokerCache.__init__).parameters
+    each.name
+    for each in fields(Config)
+    if each.name in signature(BrokerCache.__init__).parameters and each.name != "storage"
 )
-"""The settings of a configuration that the fast cache takes; those of a whole ledger are not among them."""
+"""The settings of a configuration that the fast cache takes; those of a whole ledger are not among them.
+
+`storage` of the fast cache is a function that reads entries, and no setting.
+"""
 
 
 def parse_recorded_config(text: str | None, where: str) -> dict[str, Any]:
@@ -46,17 +52,17 @@ def complete_config(values: Mapping[str, Any], where: str) -> dict[str, Any]:
             )
         wanted = defaults[key]
         if not _is_valid(value, wanted, key):
-            raise UsageError(f"{where}: {key} is {describe_value(value)}; expected {_describe_expected(wanted, key)}")
+            raise UsageError(f"{where}: {key} is {describe_value(value)}; expected {_describe_expected(wanted)}")
     complete = {key: values.get(key, defaults[key]) for key in SETTING_NAMES}
-    complete["eviction"] = getattr(complete["eviction"], "value", complete["eviction"])
+    complete = {key: part.value if isinstance(part, Enum) else part for key, part in complete.items()}
     if complete["grace_millis"] is None:
         complete["grace_millis"] = 2 * complete["ttl_nanos"] // 1_000_000
     return complete
 
 
 def _is_valid(value: Any, default: Any, key: str) -> bool:
-    if key == "eviction":
-        return type(value) is str and value in {"inline", "manual"}
+    if isinstance(default, Enum):
+        return type(value) is str and value in [member.value for member in type(default)]
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(value, bool) or (key == "grace_millis" and value is None):
@@ -66,9 +72,9 @@ def _is_valid(value: Any, default: Any, key: str) -> bool:
     return isinstance(value, int) and 0 <= value < 1 << 53
 
 
-def _describe_expected(default: Any, key: str) -> str:
-    if key == "eviction":
-        return '"inline" or "manual"'
+def _describe_expected(default: Any) -> str:
+    if isinstance(default, Enum):
+        return " or ".join(f'"{member.value}"' for member in type(default))
     if isinstance(default, bool):
         return "true or false"
     return "a number from 0 to 1" if isinstance(default, float) else "an integer of 0 or more"
