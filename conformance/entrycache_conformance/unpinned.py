@@ -297,7 +297,7 @@ def _is_same(one: Any, other: Any, name: str) -> bool:
 
 
 def _play_deciding_cases(subject: TestedSubject) -> Iterator[tuple[Case, Answer]]:
-    """Play a first case of the system, and the cases of all findings that no limit excludes."""
+    """Play the smoke cases of the system, and the cases of all findings that no limit excludes."""
     declaration = subject.declaration
     excluded = {
         finding
@@ -305,7 +305,7 @@ def _play_deciding_cases(subject: TestedSubject) -> Iterator[tuple[Case, Answer]
         if not waiver.startswith("variants.")
         for finding in behind.split(FINDING_SEPARATOR)
     }
-    cases = [] if not declaration.system.cases.smoke else [_first_case(declaration)]
+    cases = smoke_cases(declaration)
     for finding, own in finding_cases.load_finding_cases(declaration.system).items():
         cases += [] if finding in excluded else [each.case for each in own]
     for case in cases:
@@ -319,11 +319,13 @@ def _play_deciding_cases(subject: TestedSubject) -> Iterator[tuple[Case, Answer]
                 yield case, answer
 
 
-def _first_case(declaration: Declaration) -> Case:
-    """Return a case of one step that every driver can play unless it does not fit."""
+def smoke_cases(declaration: Declaration) -> list[Case]:
+    """Return a short case of each operation. Every driver can play the first one unless it does not fit."""
     system = declaration.system
-    steps = next(iter(system.cases.smoke.values()))
-    return case_from_json({"system": system.name, "steps": steps}, {system.name: system})
+    return [
+        case_from_json({"system": system.name, "steps": steps}, {system.name: system})
+        for steps in system.cases.smoke.values()
+    ]
 
 
 def _count_right(played: list[tuple[Case, Answer]], variants: Any, declaration: Declaration) -> int:

@@ -189,6 +189,35 @@ CASES: dict[str, tuple[Step, list[tuple[Step, Step]]]] = {
             (of_store("store_count"), {"entries": 0}),
         ],
     ),
+    "windows": (
+        {},
+        [
+            (of_store("store_open", kind="window"), {}),
+            (of_store("window_put", key="a", start=5, value="v"), {}),
+            (of_store("window_get", key="a", start=5), {"value": "v"}),
+            (of_store("window_get", key="a", start=6), {"value": None}),
+            (of_store("window_view"), {"entries": [["a", 5, "v"]]}),
+            (of_store("window_view", key="a", time_from=0, time_to=9), {"entries": [[5, "v"]]}),
+            (
+                of_store("store_flush"),
+                {"forwarded": [{"store": "s", "key": "a", "start": 5, "value": "v", "inner": []}]},
+            ),
+            (of_store("store_inner"), {"entries": [["a", 5, "v"]]}),
+        ],
+    ),
+    "sessions": (
+        {},
+        [
+            (of_store("store_open", kind="session"), {}),
+            (of_store("session_put", key="a", start=1, end=5, value="v"), {}),
+            (of_store("session_get", key="a", start=1, end=5), {"value": "v"}),
+            (of_store("session_view", key="a"), {"entries": [["a", 1, 5, "v"]]}),
+            (of_store("session_remove", key="a", start=1, end=5), {}),
+            (of_store("session_get", key="a", start=1, end=5), {"value": None}),
+            (of_store("store_flush"), {}),
+            (of_store("store_inner"), {"entries": []}),
+        ],
+    ),
     "old values": (
         {},
         [

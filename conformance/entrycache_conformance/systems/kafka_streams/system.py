@@ -127,7 +127,10 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
         *[{"op": "view_next", "view": "v"}] * 4,
     ],
     "view_close": [{"op": "view_open", "view": "v", **S}, *[{"op": "view_close", "view": "v"}] * 2],
-    "window_put": [*WINDOWS, {"op": "store_flush", **S}, {"op": "store_inner", **S}],
+    "window_put": [
+        *(*WINDOWS, {"op": "store_flush", **S}, {"op": "store_inner", **S}),
+        *({"op": "store_close", **S}, {"op": "store_flush", **S}),
+    ],
     "window_get": [*WINDOWS, *({"op": "window_get", **S, "key": "x", "start": start} for start in (5, 6))],
     "session_put": [*SESSIONS, {"op": "store_flush", **S}, {"op": "store_inner", **S}],
     "session_remove": [
