@@ -112,10 +112,13 @@ def _find_foreign_part(result: dict[str, Any]) -> str:
     levels, rules = list_levels(SYSTEMS[name]), {rule.value for rule in SYSTEMS[name].laws.rules}
     ops, failures = SYSTEMS[name].ops.keys(), result.get("failures", ())
     named = [
-        *(("level", level, levels) for level in (*result["levels"], *(one["level"] for one in failures))),
+        *(
+            ("level", level, levels)
+            for level in (*result["levels"], *(one["level"] for one in failures if "level" in one))
+        ),
         *(("operation", op, ops) for level in result["levels"].values() for op in level["missing"]),
         *(("rule", rule, rules) for level in result["levels"].values() for rule in level.get("rules", ())),
-        *(("rule", rule, rules) for one in failures for rule in one["rules"]),
+        *(("rule", rule, rules) for one in failures for rule in one.get("rules", ())),
         *(("rule", rule, rules) for rule in result.get("rules", ())),
     ]
     foreign = next(((kind, one) for kind, one, known in named if one not in known), None)

@@ -15,7 +15,7 @@ from entrycache_fast.kafka.state import Entry, Namespace
 from entrycache_faults.fast.kafka_streams import FAULTS
 from entrycache_faults.reference.kafka_streams.subjects import SUBJECTS
 from entrycache_reference.kafka_streams import ops, outcomes
-from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store
+from entrycache_reference.kafka_streams.state import Listener, Node, Space, State, Store, StoreSettings
 
 ANY_LISTENER: Final = Listener()
 """Any listener: a case keeps its steps and its failures, the cache does not."""
@@ -60,10 +60,12 @@ def abstract_state(adapter: Adapter) -> State:
 
 
 def comparable_state(state: State) -> State:
-    """Remove the numbers of writes, the steps of listeners and what open views may show from a state."""
+    """Remove write numbers, steps of listeners, settings of stores and what open views may show from a state."""
     spaces = {name: _without_write_numbers(space) for name, space in state.spaces.items()}
     stores = {
-        name: store._replace(forwarded_writes={}, forwarded={}, owed=tuple(sorted(store.owed)))
+        name: store._replace(
+            forwarded_writes={}, forwarded={}, owed=tuple(sorted(store.owed)), settings=StoreSettings()
+        )
         for name, store in state.stores.items()
     }
     return state._replace(spaces=spaces, stores=stores, writes=0, running=0, views={})
