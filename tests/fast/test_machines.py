@@ -15,7 +15,7 @@ from entrycache import state_machine
 from entrycache_conformance.state_machine import AnswerDiffers
 from entrycache_evidence.kafka_streams import refinement as kafka
 from entrycache_evidence.pulsar_pip430 import refinement as pip430
-from entrycache_evidence.pulsar_segmented import refinement as segmented
+from entrycache_evidence.pulsar_segmented import bounded_models as segmented
 
 Adapter = Callable[[Any], Any]
 

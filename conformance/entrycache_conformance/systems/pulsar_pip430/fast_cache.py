@@ -354,7 +354,7 @@ def served_outcome(served: FastServed) -> outcomes.Outcome:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": list(index_ops(ops.OPS, without=["ledger", "inflight"])),
+    "ops": [*index_ops(ops.OPS, without=["ledger", "inflight"]), ops.StorageAnswer.name],
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,
