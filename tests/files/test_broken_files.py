@@ -87,6 +87,7 @@ def test_a_reader_that_does_wrong_is_seen(said: str, tmp_path: Path, monkeypatch
 
 UNHELD: Final = {
     "record.json": "entrycache_protocol.strict_json.check_shape",
+    "results.jsonl": "entrycache_protocol.strict_json.check_shape",
     "numbers.json": "entrycache_dev.bench.result.check_shape",
 }
 """The place where each kind of file is checked against its schema."""
@@ -95,7 +96,7 @@ UNHELD: Final = {
 @pytest.mark.parametrize("name", UNHELD)
 def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(UNHELD[name], lambda *_: None)
-    lines = faults(name, (f"1/{number}" for number in range(10)), tmp_path / "files")
+    lines = faults(name, (f"{seed}/{number}" for seed in (1, 2) for number in range(10)), tmp_path / "files")
     assert any(line.startswith("exit 70: ") for line in lines), lines
 
 

@@ -289,9 +289,10 @@ ANSWERS: Final = (
 def storage_answer(aim: Aim, state: State) -> Any:
     """Answer mostly an ask that is open, in any order; one in four with fewer entries, if it asks for several.
 
-    Where no ask of a cursor is open, mostly a read begins.
+    Where storage is held and no ask of a cursor is open, mostly a read begins.
     """
-    if not state.pending.asks and aim.offers("read_begin") and aim.draw(0, 19):
+    begins = aim.config.storage is Storage.HELD and aim.offers("read_begin")
+    if begins and not state.pending.asks and aim.draw(0, 19):
         return read_begin(aim, state)
     return answer_one(aim, state)
 
