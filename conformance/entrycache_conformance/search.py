@@ -12,21 +12,22 @@ answer numbered tasks. The answers come in the order of the numbers, so that the
 the time.
 """
 
-import contextlib
 import dataclasses
-import json
 import os
 import random
-import select
-import signal
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import count, islice, takewhile
+from multiprocessing import active_children, get_context
 from types import TracebackType
-from typing import Any, Final, NamedTuple, NoReturn, Self
+from typing import Any, Final, NamedTuple, Self
 
 from entrycache_conformance import generate
 from entrycache_conformance.judge import MAX_PLAYED, Coverage, judge, run_reference, sample_laws
+from entrycache_conformance.subjects import processes
 from entrycache_protocol.case import case_from_json, case_to_json
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
 from entrycache_protocol.subject import (
@@ -235,7 +236,7 @@ class BulkSearch:
         if jobs < 2 or not hasattr(os, "fork"):
             batches = takewhile(lambda _: not enough(), count())
             return self._take((number, {}) for number in batches)
-        with Workers(jobs, self._subject.detach, self._judge_alone, self._subject.close) as workers:
+        with Workers(jobs, self._subject.detach, self._judge_alone) as workers:
             return self._take(workers.answers(enough))
 
     def _take(self, answers: Iterable[tuple[int, dict[str, Any]]]) -> SearchResult:
@@ -313,7 +314,7 @@ class BulkSearch:
             self._coverage.played.setdefault(rule, [])
             for place in places[: self._wanted_runs(rule)]:
                 if place not in regenerated:
-                    regenerated[place] = self._maker.from_choices(answer["choices"][str(place)], Coverage())
+                    regenerated[place] = self._maker.from_choices(answer["choices"][place], Coverage())
                 self._coverage.played[rule].append((regenerated[place].case, regenerated[place].steps))
 
     def _describe_failure(self, batch: Sequence[generate.RecordedCase], raw: RawFailure) -> dict[str, Any]:
@@ -409,71 +410,30 @@ def _raw_failure(
     return RawFailure(failing, failing._replace(case=whole), tuple(choices), maker)
 
 
-READ_BYTES: Final = 64 * 1024
-
 TASKS_AHEAD: Final = 4
 """The number of tasks for each worker that may be in progress or answered before the oldest one is taken."""
 
 WORKER_SECONDS: Final = 600.0
 """The time after which a worker without an answer counts as hanging."""
 
-INTERNAL_ERROR: Final = 70
-"""The exit code of a worker that ends by an error of ours."""
-
-END_SECONDS: Final = 5.0
-"""The time that the workers get to end what they have started."""
+_fork: dict[str, Callable[[int], Any]] = {}
+"""The function that answers the tasks of a fork, which inherits it."""
 
 
-class _Worker:
-    """One fork, with a pipe for the numbers of its tasks and one for its answers."""
+def _begin_fork(begin: Callable[[], object], answer: Callable[[int], Any]) -> None:
+    processes.initialize_fork()
+    begin()
+    _fork["answer"] = answer
 
-    def __init__(self, work: Callable[[int, int], NoReturn], others: Iterable["_Worker"]) -> None:
-        task_end, self.tasks = os.pipe()
-        self.answers, answer_end = os.pipe()
-        self.number: int | None = None
-        self.started_at = 0.0
-        self.received = b""
-        self.process = os.fork()
-        if self.process:
-            os.close(task_end)
-            os.close(answer_end)
-            return
-        for worker in (self, *others):
-            os.close(worker.tasks)
-            os.close(worker.answers)
-        work(task_end, answer_end)
 
-    def begin(self, number: int) -> None:
-        """Send a task; a worker that has died shows when its answer is read."""
-        self.number, self.started_at = number, time.monotonic()
-        with contextlib.suppress(OSError):
-            os.write(self.tasks, b"%d\n" % number)
-
-    def read(self) -> list[Any]:
-        """Return the answer once it is whole, else nothing.
-
-        Raises:
-            BrokenSubject: the worker has ended.
-        """
-        chunk = os.read(self.answers, READ_BYTES)
-        if not chunk:
-            _, status = os.waitpid(self.process, 0)
-            self.process = 0
-            code = os.waitstatus_to_exitcode(status)
-            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
-            raise BrokenSubject(f"the worker that judged batch {self.number} {how}; --jobs 1 runs without any")
-        self.received += chunk
-        if not self.received.endswith(b"\n"):
-            return []
-        answer, self.received, self.number = json.loads(self.received), b"", None
-        return [answer]
+def _answer_task(number: int) -> Any:
+    return _fork["answer"](number)
 
 
 class Workers:
     """Forks of this process that answer numbered tasks, from 0 on; they end with the block.
 
-    A fork calls `begin` first. `answer` returns the answer to a task as JSON. `close` ends what the fork has started,
-    such as a subject.
+    A fork calls `begin` first. `answer` returns the answer to a task. What a fork starts ends with it.
     """
 
     def __init__(
@@ -481,25 +441,22 @@ class Workers:
         count: int,
         begin: Callable[[], object],
         answer: Callable[[int], Any],
-        close: Callable[[], object],
         timeout_seconds: float = WORKER_SECONDS,
     ) -> None:
-        self._begin, self._answer, self._close = begin, answer, close
         self._timeout_seconds = timeout_seconds
-        self._workers: list[_Worker] = []
-        try:
-            for _ in range(count):
-                self._workers.append(_Worker(self._work, self._workers))
-        except BaseException:
-            self.end()
-            raise
+        self._ahead = TASKS_AHEAD * count
+        self._others = set(active_children())
+        self._pool = ProcessPoolExecutor(count, get_context("fork"), _begin_fork, (begin, answer))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """End all workers."""
-        self.end()
+        """End all workers; after an error, at once."""
+        if error is not None:
+            for child in set(active_children()) - self._others:
+                child.kill()
+        self._pool.shutdown(cancel_futures=True)
 
     def answers(self, enough: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         """Yield each number with its answer, in the order of the numbers, until `enough` returns true.
@@ -509,73 +466,21 @@ class Workers:
         Raises:
             BrokenSubject: a worker dies or hangs.
         """
-        started = taken = 0
+        started: deque[Future[Any]] = deque()
         is_over = False
-        answers: dict[int, Any] = {}
-        while True:
-            for worker in self._workers:
-                is_free = worker.number is None and started - taken < TASKS_AHEAD * len(self._workers)
-                is_over = is_over or (is_free and enough())
-                if is_free and not is_over:
-                    worker.begin(started)
-                    started += 1
-            while taken in answers:
-                taken += 1
-                yield taken - 1, answers.pop(taken - 1)
-            busy = {worker.answers: worker for worker in self._workers if worker.number is not None}
-            if not busy and taken == started and is_over:
+        for number in count():
+            while len(started) < self._ahead and not is_over:
+                is_over = enough()
+                if not is_over:
+                    started.append(self._pool.submit(_answer_task, number + len(started)))
+            if not started:
                 return
-            ready = select.select(list(busy), [], [], min(1.0, self._timeout_seconds))[0] if busy else ()
-            for worker in (busy[descriptor] for descriptor in ready):
-                number = worker.number
-                for answer in worker.read():
-                    assert number is not None
-                    answers[number] = answer
-            self._find_hang()
-
-    def _work(self, tasks: int, answers: int) -> NoReturn:
-        """Answer tasks until their pipe ends, then end this fork without running what belongs to the runner."""
-
-        def end(number: int, frame: object) -> NoReturn:
-            raise SystemExit
-
-        code = INTERNAL_ERROR
-        try:
-            signal.set_wakeup_fd(-1)  # a signal for this fork would wake the runner
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the runner receives it too, and ends the workers
-            signal.signal(signal.SIGTERM, end)
-            self._begin()
-            with os.fdopen(tasks, "rb") as numbers:
-                for line in numbers:
-                    unsent = memoryview(json.dumps(self._answer(int(line))).encode() + b"\n")
-                    while unsent:
-                        unsent = unsent[os.write(answers, unsent) :]
-            code = 0
-        except BaseException:  # a fork never returns into the runner's code
-            pass
-        finally:
-            with contextlib.suppress(BaseException):
-                self._close()
-            os._exit(code)
-
-    def _find_hang(self) -> None:
-        for worker in self._workers:
-            if worker.number is not None and time.monotonic() - worker.started_at > self._timeout_seconds:
+            try:
+                yield number, started.popleft().result(self._timeout_seconds)
+            except TimeoutError:
                 late = f"gives no answer within {self._timeout_seconds:g} s"
-                raise BrokenSubject(f"the worker that judges batch {worker.number} {late}; try --jobs 1")
-
-    def end(self) -> None:
-        """End the workers, by force if they take too long."""
-        left = [worker for worker in self._workers if worker.process]
-        for worker in left:
-            os.kill(worker.process, signal.SIGTERM)
-        end = time.monotonic() + END_SECONDS
-        for worker in left:
-            while not os.waitpid(worker.process, os.WNOHANG)[0]:
-                if time.monotonic() > end:
-                    os.kill(worker.process, signal.SIGKILL)
-                time.sleep(0.01)
-        for worker in self._workers:
-            os.close(worker.tasks)
-            os.close(worker.answers)
-        self._workers = []
+                raise BrokenSubject(f"the worker that judges batch {number} {late}; try --jobs 1") from None
+            except BrokenProcessPool:
+                raise BrokenSubject(
+                    f"a worker died before batch {number} was judged; --jobs 1 runs without any"
+                ) from None

@@ -17,9 +17,11 @@ import select
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import IO, Final
 
@@ -439,3 +441,18 @@ class ChildProcess:
             with contextlib.suppress(OSError):
                 if pipe is not None:
                     pipe.close()
+
+
+def initialize_fork() -> None:
+    """Initialize a fork of the runner: the runner handles the signals, and the fork ends when the runner ends."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_the_runner, daemon=True).start()
+
+
+def _end_with_the_runner() -> None:
+    runner = parent_process()
+    if runner is not None:
+        runner.join()
+        os.kill(os.getpid(), signal.SIGKILL)

@@ -7,14 +7,13 @@ pickled.
 """
 
 import os
-import signal
-import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import active_children, get_context
 from typing import Any, NamedTuple, TypeVar
 
+from entrycache_conformance.subjects.processes import initialize_fork
 from entrycache_evidence.core.results import Progress, no_progress
 
 T = TypeVar("T")
@@ -62,19 +61,8 @@ def map_in_processes(
 
 
 def _initialize_child(call: Callable[[Any], Any], items: Sequence[Any]) -> None:
-    """Initialize a child: its parent handles the signals, and the child ends when its parent ends."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    initialize_fork()
     _task.update(call=call, items=items)
-
-
-def _end_with_the_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _run_item(at: int) -> Any:
