@@ -26,7 +26,15 @@ from entrycache_reference.kafka_streams import view_ops
 from entrycache_reference.kafka_streams.config import ExpiredWindows, Total, UndeliveredEviction
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Replay, Storage, ZeroReads
-from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName, RequestName
+from entrycache_reference.vocabulary import (
+    CacheName,
+    CursorName,
+    HoldName,
+    LedgerBound,
+    Position,
+    ReadName,
+    RequestName,
+)
 from tests.support.altered import altered, fields_altered, rows_altered
 
 PULSAR, KAFKA = (SYSTEMS[module.NAME] for module in (pulsar_pip430, kafka_streams))
@@ -186,6 +194,22 @@ RARE: Final = (
         PULSAR,
         pulsar_pip430.Config(),
         (ops.Insert(A, AT, 8), ops.Get(A, AT), ops.Insert(A, Position(1, 9), 8), ops.Evict(8)),
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(),
+        (ops.Insert(A, AT, 8, 1), ops.Insert(A, Position(1, 9), 8), ops.Advance(1), ops.Evict(8)),
+    ),
+    Run(
+        PULSAR,
+        pulsar_pip430.Config(),
+        (
+            ops.Append(M, Position(1, 0), 8),
+            ops.Append(M, Position(2, 0), 8),
+            ops.CursorOpen(M, C, Position(1, 0)),
+            ops.ReplayRead(M, C, (Position(1, 0),)),
+            ops.DeleteLedger(M, LedgerBound(1)),
+        ),
     ),
     Run(
         PULSAR,
