@@ -28,6 +28,8 @@ _ORDER_PROBLEMS: Final = {
 _OWN_SEQ_COLUMNS: Final = {
     "life": ("INSERT", "PUT"),
     "pass_id": ("PASS_BEGIN",),
+    "read_id": ("READ_BEGIN",),
+    "ask_id": ("ASK",),
 }
 """Columns that repeat the row's own `seq`, and the ops for which they do."""
 

@@ -245,6 +245,7 @@ def ordered_batches(parts: Sequence[Part], columns: Sequence[str], rows: int = B
         for part in _in_order(parts):
             with pq.ParquetFile(part.path, read_dictionary=texts) as file:
                 for batch in file.iter_batches(rows, columns=names, use_threads=False):
+                    batch = parquet.with_added_columns(batch, names)
                     last = _check_order(batch, last)
                     _check_texts(batch, texts)
                     yield batch

@@ -20,7 +20,7 @@ import pyarrow as pa
 from entrycache_protocol import errors, files
 from entrycache_spark.common.rule_files import fits_in_memory
 from entrycache_trace.files import Part
-from entrycache_trace.schema import COLUMNS, ROW_SCHEMA
+from entrycache_trace.schema import ADDED_COLUMNS, COLUMNS, ROW_SCHEMA
 
 try:
     import duckdb
@@ -111,11 +111,15 @@ def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
         by_broker.setdefault(part.broker, []).append(_quoted(_literal(part.path)))
     columns = ", ".join(_column(name) for name in names if name != "broker")
     scans = [
-        f"select {_quoted(broker)} as broker, {columns} "
-        f"from read_parquet([{', '.join(paths)}], hive_partitioning = false, union_by_name = true)"
+        f"select {_quoted(broker)} as broker, {columns} from (select {_ADDED} where false union all by name select * "
+        f"from read_parquet([{', '.join(paths)}], hive_partitioning = false, union_by_name = true))"
         for broker, paths in sorted(by_broker.items())
     ]
     return " union all ".join(scans)
+
+
+_ADDED: Final = ", ".join(f"null::bigint as {name}" for name in sorted(ADDED_COLUMNS))
+"""The columns that an older file lacks."""
 
 
 def _column(name: str) -> str:

@@ -347,7 +347,7 @@ def _condition(error: PySparkException) -> str:
 
 def _kind(name: str, file: pa.Schema) -> str:
     """Return the Spark type of a column as this file stores it."""
-    kind = pa.string() if name == "broker" else file.field(name).type
+    kind = pa.string() if name == "broker" or name not in file.names else file.field(name).type
     narrow = pa.types.is_integer(kind) and kind.bit_width <= 32 and kind != pa.uint32()
     return "int" if narrow else sql_type(name)
 

@@ -25,7 +25,7 @@ from entrycache_spark.common import results, rule_files, system
 from entrycache_spark.plan import evaluate_in_sql
 from entrycache_trace.files import Metadata, Part, broker_folder, list_parts
 from entrycache_trace.jit import has_numba, require_numba
-from entrycache_trace.schema import sql_type
+from entrycache_trace.schema import ADDED_COLUMNS, sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -326,13 +326,14 @@ def _needed_columns(trace: DataFrame, parts: system.AuditedSystem) -> DataFrame:
         UsageError: a column is missing or has another type.
     """
     kinds = dict(trace.dtypes)
-    for name in parts.columns:
+    present = [name for name in parts.columns if name in kinds or name not in ADDED_COLUMNS]
+    for name in present:
         if name not in kinds:
             raise errors.UsageError(f"column {name} is missing")
         wanted = sql_type(name)
         if kinds[name] != wanted and not (wanted == "bigint" and kinds[name] in NARROW_INTEGERS):
             raise errors.UsageError(f"column {name} is {kinds[name]}, not {wanted}")
-    return trace.selectExpr(*(f"cast({name} as {sql_type(name)}) as {name}" for name in parts.columns))
+    return trace.selectExpr(*(f"cast({name} as {sql_type(name)}) as {name}" for name in present))
 
 
 def frame_task(

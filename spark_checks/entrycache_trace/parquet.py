@@ -6,7 +6,7 @@ footer are enough for that in files of every common writer; otherwise it reads t
 `UsageError` of one line that names the file.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from entrycache_protocol.errors import UsageError, escape_unprintable, shorten
 from entrycache_protocol.files import check_regular_file
-from entrycache_trace.schema import ROW_SCHEMA, column_range, describe_column
+from entrycache_trace.schema import ADDED_COLUMNS, ROW_SCHEMA, column_range, describe_column
 
 MAX_ROW_GROUP_BYTES: Final = 1 << 30
 """The most uncompressed bytes of a row group, which a backend holds in memory. Ours have 131,072 rows, about 20 MB."""
@@ -81,6 +81,8 @@ def _check_size(path: Path, metadata: pq.FileMetaData) -> int:
 def _check_column(path: Path, metadata: pq.FileMetaData, schema: pa.Schema, name: str) -> None:
     """Check the type of a column, the range of its values, and that required values are there."""
     same_name = [each for each in schema.names if each.lower() == name]
+    if not same_name and name in ADDED_COLUMNS:
+        return
     if name not in same_name:
         raise UsageError(f"{path}: column {name} is missing")
     if len(same_name) > 1:
@@ -152,7 +154,7 @@ def read_columns(path: Path, names: Sequence[str]) -> pa.Table:
     texts = _text_columns(names)
     with report_unreadable(path):
         table = pq.ParquetFile(path, read_dictionary=texts).read(columns=list(names))
-        return _with_plain_texts(path, table.select(list(names)), texts, MAX_TEXT_BYTES)
+        return _with_plain_texts(path, _select_columns(table, names), texts, MAX_TEXT_BYTES)
 
 
 def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
@@ -164,9 +166,21 @@ def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
     texts = _text_columns(names)
     with report_unreadable(path), pq.ParquetFile(path, read_dictionary=texts) as file:
         for batch in file.iter_batches(BATCH_ROWS, columns=list(names)):
-            yield _with_plain_texts(
-                path, pa.Table.from_batches([batch]).select(list(names)), texts, MAX_BATCH_TEXT_BYTES
-            )
+            table = _select_columns(pa.Table.from_batches([batch]), names)
+            yield _with_plain_texts(path, table, texts, MAX_BATCH_TEXT_BYTES)
+
+
+def _select_columns(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Return the named columns of a table; those that an older file lacks are null."""
+    return with_added_columns(table, names).select(list(names))
+
+
+def with_added_columns(rows: Any, names: Iterable[str]) -> Any:
+    """Return a table or a batch with the named columns of later versions, which are null where the file lacks them."""
+    for name in ADDED_COLUMNS.intersection(names).difference(rows.schema.names):
+        field = ROW_SCHEMA.field(name)
+        rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+    return rows
 
 
 def _text_columns(names: Sequence[str]) -> list[str]:

@@ -266,6 +266,7 @@ class Recorder:
                 *(row.stamp_ns, row.new_stamp_ns, self._pass_id if in_pass else None, call_id, row.bound),
                 *(row.max_requeues, row.extend_accessed, row.trigger_bytes, row.target_bytes),
                 *(row.bytes_after, row.manager_bytes, tail_no, head_no, ticket, cursor, value),
+                *(None for _ in schema.ADDED_COLUMNS),
             )
         )
         self.seq += 1

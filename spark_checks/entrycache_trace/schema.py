@@ -49,9 +49,16 @@ ROW_SCHEMA: Final = pa.schema(
         pa.field("ticket", pa.int64()),
         pa.field("cursor", pa.string()),
         pa.field("value", pa.string()),
+        pa.field("read_id", pa.int64()),
+        pa.field("ask_id", pa.int64()),
+        pa.field("last_entry_id", pa.int64()),
+        pa.field("permits", pa.int64()),
     ]
 )
 """The columns inside a Parquet part. `broker`, the first column of a row, is the name of the part's folder."""
+
+ADDED_COLUMNS: Final = frozenset({"read_id", "ask_id", "last_entry_id", "permits"})
+"""The columns that older traces lack. A file without one is read as if all its values were null."""
 
 BROKER_FIELD: Final = pa.field("broker", pa.string(), nullable=False)
 

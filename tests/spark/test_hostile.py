@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from entrycache_cli.commands import audit as cli
 from entrycache_protocol.errors import UsageError
+from entrycache_spark.check import check_trace
 from entrycache_spark.common.results import Verdict
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.common.system import AUDITED
@@ -26,7 +27,7 @@ from entrycache_trace.convert import convert
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
 from entrycache_trace.generators.generate import generate
 from entrycache_trace.inspect import summarize, summary_json
-from entrycache_trace.schema import ROW_SCHEMA
+from entrycache_trace.schema import ADDED_COLUMNS, ROW_SCHEMA
 from tests.support.command import run
 from tests.support.traces import plant
 
@@ -168,6 +169,23 @@ def test_unreadable_files_are_refused(tmp_path: Path, honest: list[plant.Row]) -
         audit_folder(trace, "local")
     with pytest.raises(UsageError, match="R-NONE-1"):
         audit_folder(trace, "local", rules=["R-NONE-1"])
+
+
+@pytest.mark.parametrize("backend", ENGINES)
+def test_an_older_file_may_lack_the_columns_that_came_later(
+    backend: str, tmp_path: Path, honest: list[plant.Row]
+) -> None:
+    rows = plant.renamed(honest[:200], "a") + plant.renamed(honest[:200], "b")
+    trace = plant.write(tmp_path / "trace", rows)
+    expected = audit_folder(trace, backend).rules
+    assert Verdict.INCONCLUSIVE in expected.values()
+    part = next(trace.glob("broker=a/*.parquet"))
+    pq.write_table(pq.ParquetFile(part).read().drop_columns(sorted(ADDED_COLUMNS)), part)
+    assert audit_folder(trace, backend).rules == expected
+    assert check_trace(trace).problems == ()
+    pq.write_table(pq.ParquetFile(part).read().append_column("ask_id", pa.array(["x"] * 200)), part)
+    with pytest.raises(UsageError, match="column ask_id is string"):
+        audit_folder(trace, backend)
 
 
 @pytest.mark.parametrize("name", [field.name for field in ROW_SCHEMA if not field.nullable])

@@ -32,7 +32,9 @@ def render_page() -> str:
     )
     systems = [_system_data(system) for system in AUDITED]
     return environment.get_template("trace_format.md.j2").render(
-        systems=systems, anywhere=_code_list(schema.OPTIONAL_COLUMNS)
+        systems=systems,
+        anywhere=_code_list(schema.OPTIONAL_COLUMNS),
+        added=_code_list(name for name in schema.ROW_COLUMNS if name in schema.ADDED_COLUMNS),
     )
 
 

@@ -84,7 +84,7 @@ class Events(Generic[R]):
 
 MAX_KINDS: Final = 1 << 13
 MAX_NAMES: Final = 1 << 10
-COLUMN_BITS: Final = 20
+COLUMN_BITS: Final = 23
 
 _NAMES: Final = ("op", "cause", "origin")
 
@@ -194,7 +194,7 @@ def _complete_keys(columns_known: Any, op: Any, cause: Any, origin: Any, numbers
         key = key << 10 | origin[i]
         key = key << 10 | cause[i]
         key = key << 10 | op[i]
-        columns_known[i] |= key << 20
+        columns_known[i] |= key << COLUMN_BITS
 
 
 @jit

@@ -12,6 +12,7 @@ COLUMNS: Final = (
     *("expected_reads", "requeues", "accessed", "stamp_ns", "new_stamp_ns", "pass_id", "call_id", "bound"),
     *("max_requeues", "extend_accessed", "trigger_bytes", "target_bytes", "bytes_after", "manager_bytes"),
     *("tail_no", "head_no", "ticket", "cursor", "value"),
+    *("read_id", "ask_id", "last_entry_id", "permits"),
 )
 
 
