@@ -31,6 +31,7 @@ from entrycache_dev.changed_systems import find_touched_systems, list_changed_fi
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_protocol import case, files, strict_json
 from entrycache_protocol.system import AnySystem
+from entrycache_spark.common import rule_files
 from entrycache_spark.common.system import AUDITED, DemoTrace
 
 FAST = "fast"
@@ -38,6 +39,7 @@ FAST = "fast"
 BACKENDS = ("spark", "local", "replay")
 TRACED_STEPS = 2_000
 TRACED_SEED = 1
+TRACED_SEEDS_MAX = 100
 TRACED_EVENTS = 5_000
 NOT_SHOWN_RULES = frozenset(rule for parts in AUDITED.values() for rule in parts.demo_trace.not_shown)
 
@@ -161,13 +163,20 @@ def demo_subjects(system: AnySystem, strict: bool, short: bool = False) -> dict[
 
 
 def write_traced_case(folder: Path, system: AnySystem) -> Path:
-    """Write a long generated case of what the fast cache offers, for the trace; no trace shows a standalone level."""
-    source = random.Random(TRACED_SEED)
+    """Write a long generated case of what the fast cache offers, for the trace; no trace shows a standalone level.
+
+    It is the case of the first seed in which each rule fires that the trace can show.
+    """
     fast = resolve.open_in_process(FAST, system.name)
     assert fast is not None
     alone = frozenset[str]().union(*map(system.own_ops, system.standalone))
     menu = system.cases.menu([name for name in system.ops if name in fast.declaration.ops - alone])
-    generated = generate.make_case(source.randint, fast.declaration, menu, judge.Coverage(), TRACED_STEPS)
+    traced_rules = {rule.id for rule in rule_files.all_rules(system.name)} - NOT_SHOWN_RULES
+    for seed in range(1, TRACED_SEEDS_MAX + 1):
+        coverage, draw = judge.Coverage(), random.Random(seed).randint
+        generated = generate.make_case(draw, fast.declaration, menu, coverage, TRACED_STEPS, law_sample=judge.NO_STEP)
+        if traced_rules <= {rule.value for rule, count in coverage.fired.items() if count}:
+            break
     return case.write_case(generated.case, folder, "traced")
 
 
