@@ -84,9 +84,10 @@ dist: environment ## a wheel, and the sources that it is built from, in dist; no
 licences: environment ## the licence of every package that is installed; fails on one that pyproject.toml does not allow
 	$(BIN)/pip-licenses
 
+# Outside .venv: its packages make every import of jsonschema take a second and a half.
 sbom: environment ## dist/sbom.json (CycloneDX): every package of .venv, with version and licence
 	@mkdir -p dist
-	$(BIN)/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.json
+	$(BIN)/uv tool run -q --from 'cyclonedx-bom>=7,<8' cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible -o dist/sbom.json
 
 LOWEST := tests/trace/test_format.py tests/spark/test_violations.py tests/packaging/test_extras.py tests/cli/test_usage.py
 

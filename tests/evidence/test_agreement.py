@@ -74,10 +74,11 @@ def test_every_line_of_the_table_has_flips():
 def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
     broken = FAULT_OF[Rule.INSERT_1]
 
-    def breaking(run, fired):
+    def breaking(recorded, fired):
+        run = recorded.run
         return corpus.first_break(run, fired, broken.model if broken.rule in run.system.laws.rules else None)
 
-    monkeypatch.setattr(agreement, "first_break", breaking)
+    monkeypatch.setattr(agreement, "recorded_break", breaking)
     problems = agreement._fires(runs)
     (said,) = [problem.what for problem in problems if problem.rule == "R-INSERT-1"]
     assert said.startswith("the reference breaks its law in ")
@@ -90,11 +91,11 @@ def test_seeded_faults_of_a_reference_that_breaks_a_law_are_not_tried(monkeypatc
     system = system_named("pulsar-pip430")
     one = corpus.Corpus((corpus.Run(system, system.model.config(), (Get(A, at(0)),)),), {})
     rules = []
-    monkeypatch.setattr(agreement, "build_corpus", lambda folder, system=None: one)
+    monkeypatch.setattr(agreement, "build_corpus", lambda *_: one)
     monkeypatch.setattr(
         agreement.scheduler, "map_in_processes", lambda call, items, progress: [call(item) for item in items]
     )
-    monkeypatch.setattr(agreement, "first_break", lambda run, fired: (Rule.INSERT_1,))
+    monkeypatch.setattr(agreement, "recorded_break", lambda recorded, fired: (Rule.INSERT_1,))
     monkeypatch.setattr(agreement.examples, "check_example", lambda rule: rules.append(rule) or [])
     monkeypatch.setattr(agreement, "_fault", lambda fault, *_: rules.append(fault.rule) or [])
     for other in ("_links", "_vocabulary"):
@@ -186,14 +187,21 @@ def test_a_heading_without_an_id_in_the_enum_and_a_must_without_links_are_proble
 
 def test_the_check_of_one_rule_finds_its_own_problems_and_no_others(monkeypatch, runs):
     systems = []
-    monkeypatch.setattr(agreement, "build_corpus", lambda folder, system: systems.append(system.name) or runs)
+    monkeypatch.setattr(agreement, "build_corpus", lambda _, system, few: systems.append((system.name, few)) or runs)
     harmless = [Fault(rule, "nothing is wrong", PACKAGE, {}) for rule in (Rule.READ_1, Rule.READ_2)]
     monkeypatch.setattr(agreement.models, "RULE_FAULTS", tuple(harmless))
     problems = [Problem("R-READ-1", "has no function"), Problem("R-READ-2", "has no function")]
     monkeypatch.setattr(agreement, "_links", lambda: problems)
     unseen = Problem("R-READ-1", "neither its law nor a test of it detects its seeded fault: nothing is wrong")
     assert agreement.check_rule(Rule.READ_1) == [problems[0], unseen]
-    assert systems == ["pulsar-pip430"]
+    assert systems == [("pulsar-pip430", True), ("pulsar-pip430", False)]
+
+
+def test_a_problem_on_few_runs_that_all_runs_do_not_show_is_none(monkeypatch, runs):
+    few_runs = corpus.Corpus((), {}, (("R-READ-1", "its test fails"),))
+    monkeypatch.setattr(agreement, "build_corpus", lambda _, system, few: few_runs if few else runs)
+    assert agreement._check_rule(Rule.READ_1, ROOT, few=True)
+    assert agreement.check_rule(Rule.READ_1) == []
 
 
 def test_a_step_that_throws_is_a_break():
@@ -203,9 +211,14 @@ def test_a_step_that_throws_is_a_break():
     throwing = Model(PACKAGE, {"entries.mark_accessed": throw})
     with record_runs() as recorded, use_model(throwing), pytest.raises(ZeroDivisionError):
         play(Insert(A, at(0), 1), Get(A, at(0)))
-    assert corpus.first_break(corpus.Run(system_named(recorded[0][0]), *recorded[0][1:]), {}, throwing) == (
-        Rule.LIVENESS_2,
+    system = system_named(recorded[0][0])
+    run = corpus.Run(system, *recorded[0][1:])
+    assert corpus.first_break(run, {}, throwing) == (Rule.LIVENESS_2,)
+    played = corpus.play_reference(
+        run._replace(system=system._replace(model=system.model._replace(step=throwing.step)))
     )
+    assert len(played.done) == 1
+    assert corpus.recorded_break(played, {}) == (Rule.LIVENESS_2,)
 
 
 def test_outside_a_checkout_the_check_says_so(monkeypatch):

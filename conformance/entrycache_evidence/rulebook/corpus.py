@@ -3,7 +3,7 @@
 A `Corpus` holds random runs, the cases of seeded faults, and the runs of the tests of single rules. `play_reference`
 records a run with the steps that call each function. `broken_by_fault` then replays only the steps that a fault can
 change: laws are functions of values, so an equal step needs no second check. `first_break` plays every step, takes ten
-times as long and gives the same result.
+times as long and gives the same result. `recorded_break` checks the steps of the reference without playing them again.
 """
 
 import importlib.util
@@ -32,6 +32,7 @@ from entrycache_reference.rules import Rule
 
 SEED: Final = 430
 CASES: Final = 150
+FEW_CASES: Final = 40
 STEPS: Final = 30
 
 
@@ -69,11 +70,17 @@ class Corpus:
         return tuple(map(play_reference, self.runs))
 
 
-def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
-    """Build the same runs every time, of one system or of all."""
+def build_corpus(tests_folder: Path, system: AnySystem | None = None, few: bool = False) -> Corpus:
+    """Build the same runs every time, of one system or of all; with `few`, only some random ones besides the cases."""
     systems = tuple(SYSTEMS.values()) if system is None else (system,)
     wanted = {rule.value for each in systems for rule in each.laws.rules}
-    tests = {rule: calls for rule, calls in rule_tests(tests_folder).items() if rule in wanted}
+    folders = [folder for each in systems if (folder := tests_folder / each.name.replace("-", "_")).is_dir()]
+    tests = {
+        rule: calls
+        for folder in (folders if len(folders) == len(systems) else [tests_folder])
+        for rule, calls in rule_tests(folder).items()
+        if rule in wanted
+    }
     failed: list[tuple[str, str]] = []
     with models.record_runs() as played:
         for call, rule in {id(call): (call, rule) for rule, calls in tests.items() for call in calls}.values():
@@ -84,7 +91,8 @@ def build_corpus(tests_folder: Path, system: AnySystem | None = None) -> Corpus:
     recorded = (Run(system_named(name), config, events) for name, config, events in played)
     catalogue_runs = (Run(case.system, case.config, case.steps) for case in load_catalogue(SYSTEMS).values())
     of_cases = tuple(run for run in (*recorded, *catalogue_runs) if run.system in systems)
-    return Corpus((*of_cases, *(run for each in systems for run in list_runs(each))), tests, tuple(failed))
+    random_runs = (run for each in systems for run in (generate_runs(each, FEW_CASES) if few else list_runs(each)))
+    return Corpus((*of_cases, *random_runs), tests, tuple(failed))
 
 
 def play_reference(run: Run) -> ReferenceRun:
@@ -135,12 +143,12 @@ def list_runs(system: AnySystem) -> Iterator[Run]:
         yield from generate_runs(system)
 
 
-def generate_runs(system: AnySystem) -> Iterator[Run]:
+def generate_runs(system: AnySystem, cases: int | None = None) -> Iterator[Run]:
     """Yield random runs of the case generator."""
     source = random.Random(SEED)
     declaration = Declaration(system, frozenset(system.ops), payload=reference.has_payload(system))
     menu = system.cases.menu(system.ops)
-    for _ in range(CASES):
+    for _ in range(CASES if cases is None else cases):
         case = make_case(source.randint, declaration, menu, None, STEPS).case  # laws are checked when it is played
         yield Run(system, case.config, case.steps)
 
@@ -211,6 +219,17 @@ def first_break(
             return wrong
         state = done.state
     return ()
+
+
+def recorded_break(recorded: ReferenceRun, fired: dict[Rule, int]) -> tuple[Rule, ...]:
+    """Return the rules that the first bad step of the reference breaks, as `first_break` does."""
+    system, config, events = recorded.run
+    check = models.build_check(system)
+    for pre, event, done in zip(recorded.states, events, recorded.done, strict=False):
+        wrong = check(config, pre, event, done, fired)
+        if wrong:
+            return wrong
+    return () if len(recorded.done) == len(events) else (system.laws.liveness[1],)
 
 
 # --- Seeded faults on recorded runs
