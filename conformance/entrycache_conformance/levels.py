@@ -257,7 +257,7 @@ def _scout_coverage(declaration: Declaration, level: str) -> judge.Coverage:
     system = declaration.system
     source = random.Random(0)
     coverage = judge.Coverage()
-    menu = system.cases.menu([name for name in system.ops_up_to(level) if name in declaration.ops], level)
+    menu = system.cases.menu(declaration.ops_up_to(level), level)
     for _ in range(REACH_SCOUT_CASES):
         generate.make_case(source.randint, declaration, menu, coverage, law_sample=judge.NO_STEP)
     return coverage
@@ -289,9 +289,7 @@ def find_undecided_defaults(
     """
     if not profile.default_minimum or not generate.omittable_settings(declaration):
         return []
-    menu = declaration.system.cases.menu(
-        [name for name in declaration.system.ops_up_to(level) if name in declaration.ops], level
-    )
+    menu = declaration.system.cases.menu(declaration.ops_up_to(level), level)
     source, scouted = random.Random(0), judge.Coverage()
     sample = judge.NO_STEP._replace(counts_all=False)
     for _ in range(DEFAULT_SCOUT_CASES):

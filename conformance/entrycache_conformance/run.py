@@ -138,8 +138,7 @@ def _judge_level(
         return LevelResult(
             unplayed, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
         )
-    wanted = declaration.system.ops_up_to(level)
-    menu = declaration.system.cases.menu([name for name in wanted if name in declaration.ops], level)
+    menu = declaration.system.cases.menu(declaration.ops_up_to(level), level)
     if not run_self_check(declaration, menu, options.seed):
         reason = (
             "the operations of this level that the subject declares are never played without others, or answer nothing"

@@ -588,9 +588,8 @@ def build_state_machine(
         raise errors.UsageError(
             f"{subject.name} offers no operation of {at}; expected one that a state machine performs"
         )
-    offered = [name for name in declaration.system.ops_up_to(levels[-1]) if name in declaration.ops]
     cases = strategies.fix_settings(subject, {} if config is None else config)
-    menu = declaration.system.cases.menu(offered, levels[-1])
+    menu = declaration.system.cases.menu(declaration.ops_up_to(levels[-1]), levels[-1])
     setup = Setup(subject, cases, menu, levels[-1], _run_opener(make_subject, subject), Path(failures))
     name = "".join(part.capitalize() if part.islower() else part for part in re.findall(r"[^\W_]+", subject.name))
     doc = f"{subject.name} beside the reference of {declaration.system.name}, level {levels[-1]}."

@@ -160,7 +160,11 @@ class Declaration:
 
     def missing_ops(self, level: str) -> tuple[str, ...]:
         """Return the operations of a level and the levels below it that the subject does not offer."""
-        return tuple(name for name in self.system.ops_up_to(level) if name not in self.ops)
+        return tuple(name for name in self.system.ops_up_to(level, self.ops) if name not in self.ops)
+
+    def ops_up_to(self, level: str) -> tuple[str, ...]:
+        """Return the operations of a level and the levels below it that the subject offers."""
+        return tuple(name for name in self.system.ops_up_to(level, self.ops) if name in self.ops)
 
     def base_config(self) -> Any:
         """Return the default configuration with the settings that the subject fixes, and its variants."""

@@ -516,7 +516,7 @@ class System(NamedTuple, Generic[C, S, O, R]):
     """Its released jars."""
     histories: Histories | None = None
     standalone: Mapping[str, frozenset[str]] = MappingProxyType({})
-    """The levels that need no lower level, each with the operations of other levels that it needs all the same."""
+    """The levels that a subject may offer alone, each with the operations of other levels that it needs for that."""
 
     def own_ops(self, level: str) -> frozenset[str]:
         """Return the names of the operations that a level adds; `observe` belongs to all levels and so to none."""
@@ -528,9 +528,14 @@ class System(NamedTuple, Generic[C, S, O, R]):
         own = self.levels.index(level)
         return borrowed is not None and all(self.levels.index(self.ops[name].level) > own for name in borrowed)
 
-    def ops_up_to(self, level: str) -> tuple[str, ...]:
-        """Return the names of the operations of a level and of every level before it, but for levels apart."""
-        if level in self.standalone:
+    def ops_up_to(self, level: str, offered: Collection[str] | None = None) -> tuple[str, ...]:
+        """Return the names of the operations of a level and of every level before it, but for levels apart.
+
+        A standalone level is played alone with a subject that does not offer all operations of the level before it.
+        """
+        below = self.own_ops(self.levels[self.levels.index(level) - 1])
+        is_alone = offered is not None and not below <= frozenset(offered)
+        if level in self.standalone and (is_alone or self.is_apart(level)):
             return tuple(name for name, op in self.ops.items() if op.level == level or name in self.standalone[level])
         before = self.levels[: self.levels.index(level) + 1]
         wanted = [one for one in before if not self.is_apart(one)]

@@ -19,7 +19,7 @@ def cases_of(subject: type[Subject], count: int = 150, level: str = "") -> list[
     """Return seeded cases for a subject, by default at the last level of which it offers an operation."""
     declaration = declaration_of(subject)
     level = level or levels.select_levels(declaration, ())[-1]
-    names = [name for name in declaration.system.ops_up_to(level) if name in declaration.ops]
+    names = declaration.ops_up_to(level)
     menu = declaration.system.cases.menu(names, level)
     return [generated.case for generated in generate.make_seeded_cases(declaration, menu, count, 0)]
 

@@ -194,7 +194,7 @@ def _alternate(several: Iterable[Iterator[GeneratedCase]]) -> Iterator[Generated
 
 
 def _menu(declaration: Declaration, level: str) -> Sequence[str]:
-    names = [name for name in declaration.system.ops_up_to(level) if name in declaration.ops]
+    names = declaration.ops_up_to(level)
     return declaration.system.cases.menu(names, level)
 
 

@@ -293,7 +293,7 @@ def generate_cases(
             choose_variants(system.model.variants(), source) if at % 3 == 2 and not fast else system.model.variants()
         )
         declaration = offered or _declare_all(system, variants)
-        menu = system.cases.menu(declaration.ops.intersection(system.ops_up_to(level)), level)
+        menu = system.cases.menu(declaration.ops_up_to(level), level)
         profile = profiles[at // len(levels) % len(profiles)]
         yield declaration, generate.make_case(seeded_draw(source), declaration, menu, coverage, workload=profile)
 

@@ -17,7 +17,14 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops, outcomes
-from entrycache_reference.pulsar_pip430.config import Config, Replay, RequeueBudget, SizePassRounds
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    DisabledLimit,
+    Replay,
+    RequeueBudget,
+    SizePassRounds,
+    Storage,
+)
 from entrycache_reference.pulsar_pip430.laws import cursor_reads, law, ledgers
 from entrycache_reference.pulsar_pip430.laws.law import cached_entry, refusable, target_of, trigger_of
 from entrycache_reference.pulsar_pip430.ops import Evict, Expire
@@ -520,6 +527,25 @@ def counts_lookups(pre: State, name: CacheName, step: Step) -> bool:
     )
 
 
+def without_taken(managed: ManagedLedger) -> ManagedLedger:
+    """Return a managed ledger without the counts of what its cache has taken in."""
+    return managed._replace(taken_entries=0, taken_bytes=0)
+
+
+def counts_taken(config: Config, pre: State, step: Step) -> bool:
+    """Return whether exactly the entries that caches take in are counted, where reads need permits."""
+    is_off = config.max_size_bytes == 0 and config.variants.disabled_limit is DisabledLimit.IGNORED
+    counts = config.max_reads_in_flight_bytes > 0 and config.storage is Storage.HELD and not is_off
+    added = [part.event for part in step.parts if counts and part.step.outcome == outcomes.Inserted(True)]
+    for name, after in step.state.managed.items():
+        sizes = [event.size for event in added if isinstance(event, ops.Insert) and event.cache == name]
+        before = pre.managed.get(name, after._replace(taken_entries=0, taken_bytes=0))
+        more = (before.taken_entries + len(sizes), before.taken_bytes + sum(sizes))
+        if (after.taken_entries, after.taken_bytes) != more:
+            return False
+    return True
+
+
 def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Return whether a step of level `ledger` leaves the defined ledgers, cursors and members, and reads in order."""
     if law.refusable(config, pre, event):
@@ -528,7 +554,8 @@ def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> boo
         return step.state.managed == pre.managed
     managed = expected_ledger(pre, event, step)
     return (
-        step.state.managed[event.cache] == managed
+        without_taken(step.state.managed[event.cache]) == without_taken(managed)
+        and counts_taken(config, pre, step)
         and step.state.caches[event.cache].members == expected_members(config, pre, event, managed)
         and step.state.caches[event.cache].is_open
         and counts_lookups(pre, event.cache, step)

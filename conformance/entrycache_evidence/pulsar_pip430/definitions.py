@@ -22,7 +22,16 @@ from entrycache_evidence.pulsar_pip430.frame import BETWEEN_PARTS, MAY_CHANGE, c
 from entrycache_evidence.pulsar_pip430.reads_in_flight import IN_FLIGHT_OPS, is_defined_in_flight, is_in_flight
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
-from entrycache_reference.pulsar_pip430.laws.law import Check, always, cached_entry, entries_of, is_misplaced, refusable
+from entrycache_reference.pulsar_pip430.laws.cursor_reads import RELEASING_OPS
+from entrycache_reference.pulsar_pip430.laws.law import (
+    Check,
+    always,
+    cached_entry,
+    decides_ranges,
+    entries_of,
+    is_misplaced,
+    refusable,
+)
 from entrycache_reference.pulsar_pip430.ops import Op, RemoveCache
 from entrycache_reference.pulsar_pip430.state import (
     Ask,
@@ -190,7 +199,7 @@ def leaves_dead_slots(config: Config, pre: State, event: Any, step: Step) -> boo
 def keeps_held_positions(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check that only reads and releases open or free holds, and that held positions keep their order."""
     before, after = pre.holds, step.state.holds
-    if before is after or type(event) in HOLDING_OPS:
+    if before is after or type(event) in HOLDING_OPS or decides_ranges(pre, step):
         return True
     return before.keys() == after.keys() and all(
         [held.slot for held in remaining] == [held.slot for held in after[name]] for name, remaining in before.items()
@@ -410,7 +419,7 @@ READERS: Final = (*READ_OPS, ops.CursorRead, ops.ReplayRead, *IN_FLIGHT_OPS)
 """The operations that look positions up as readers do, and fill what storage gives."""
 
 PART_LABELS: Final[dict[tuple[type[ops.Op], type[ops.Op]], RowLabels]] = {
-    **{(reader, ops.Get): (Rule.READ_7, "READ") for reader in READERS},
+    **{(reader, ops.Get): (Rule.READ_7, "READ") for reader in (*READERS, *RELEASING_OPS)},
     **{(reader, ops.Insert): (None, "FILL") for reader in READERS},
     (ops.RemoveCache, ops.Clear): (Rule.INVALIDATE_9, "CLOSE"),
 }
@@ -563,6 +572,8 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
     first = is_opening(pre, event, step)
     if is_in_flight(pre, event):
         return is_defined_in_flight(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
+    if decides_ranges(pre, step):  # what the reads do then is left to the laws
+        return ledger_rows_follow(config, pre, event, step, first)
     if event.level == "ledger":
         return is_defined_ledger(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
     return (

@@ -20,7 +20,7 @@ from entrycache_evidence.core.frame import (
     undeclared_changes,
 )
 from entrycache_reference.pulsar_pip430 import ops, outcomes
-from entrycache_reference.pulsar_pip430.laws.law import removed_entries, walk
+from entrycache_reference.pulsar_pip430.laws.law import decides_ranges, removed_entries, walk
 from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.state import Cache, State, Step
 from entrycache_reference.vocabulary import ABSENT
@@ -115,12 +115,16 @@ OF_LEDGER: Final[MayChange] = {Aspect.MANAGED: Extent.CACHE}
 
 BEGINNING: Final[MayChange] = {
     **OF_LEDGER,
-    **dict.fromkeys((Aspect.PENDING, Aspect.HOLDS, Aspect.HITS), Extent.ALL),
+    **dict.fromkeys((Aspect.PENDING, Aspect.HOLDS, Aspect.HITS, Aspect.PERMITS), Extent.ALL),
 }
 """The changes that the begin of a read in flight may make, besides those of its parts: nothing is filled by then."""
 
 ANSWERING: Final[MayChange] = {**BEGINNING, **dict.fromkeys((Aspect.MANAGED, Aspect.MISSES), Extent.ALL), **TRIGGERING}
 """The changes that an answer of storage may make, besides those of its parts."""
+
+
+DECIDING: Final[MayChange] = {**BEGINNING, Aspect.MANAGED: Extent.ALL}
+"""The changes that any operation may make in addition when reads by cursors get permits by it, or wait too long."""
 
 
 def removal(whose: Extent) -> MayChange:
@@ -197,7 +201,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Observe: NOTHING,
     ops.Read: {**READ_CHANGES, **TRIGGERING},
     ops.ReadOne: READ_CHANGES,
-    ops.Release: {Aspect.HOLDS: Extent.HOLD},
+    ops.Release: {Aspect.HOLDS: Extent.HOLD, Aspect.PERMITS: Extent.ALL},
     **dict.fromkeys(
         (
             ops.CursorOpen,
@@ -214,7 +218,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.Append: {**OF_LEDGER, **TRIGGERING},
     ops.CursorRead: {**OF_LEDGER, **READ_CHANGES, **TRIGGERING},
     ops.ReplayRead: {**OF_LEDGER, **READ_CHANGES, **TRIGGERING},
-    ops.ReplayAdd: {Aspect.HOLDS: Extent.HOLD},
+    ops.ReplayAdd: {Aspect.HOLDS: Extent.HOLD, Aspect.PERMITS: Extent.ALL},
     ops.Activate: NOTHING,
     ops.Deactivate: NOTHING,
     ops.CursorState: NOTHING,
@@ -313,10 +317,13 @@ class FramedStep(NamedTuple):
 
 def framed_steps(pre: State, event: Op, step: Step) -> Iterator[FramedStep]:
     """Yield every section of a step that has a frame."""
+    own = MAY_CHANGE[type(event)]
+    if decides_ranges(pre, step):
+        own = {**own, **DECIDING}
     if not step.parts:
-        yield FramedStep(pre, event, step, MAY_CHANGE[type(event)])
+        yield FramedStep(pre, event, step, own)
         return
-    may_change = BETWEEN_PARTS.get(type(event), MAY_CHANGE[type(event)])
+    may_change = BETWEEN_PARTS.get(type(event), own)
     previous = pre
     for part in step.parts:
         if previous is not part.pre:

@@ -7,7 +7,7 @@ demands such a state for every collection of the state, and great numbers for ev
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430 import ops
@@ -133,15 +133,16 @@ def begin_with_cursors(config: configuration.Config, large: int) -> Iterator[Sta
 
 def begin_with_requests(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
     """Let requests wait for permits; serve, fail and refuse them."""
-    waiting = tuple(WaitingRequest(RequestName(f"r{number}"), 1, 0) for number in range(large))
+    names = [RequestName(f"r{number}") for number in range(large)]
+    waiting = tuple(WaitingRequest(name, 1, 0) for name in names)
     state = initial(config)._replace(limiter=Limiter(0, {RequestName("all"): large}, waiting))
     late = ops.Advance(config.acquire_timeout_millis * 10**6)
-    yield from (state, ops.Acquire(RequestName("new"), 5), ops.Acquire(waiting[-1].name, 1), ops.LimiterState())
+    yield from (state, ops.Acquire(RequestName("new"), 5), ops.Acquire(names[-1], 1), ops.LimiterState())
     yield from (ops.GiveBack(RequestName("all")), state, ops.LimiterState(), late, ops.LimiterState())
-    out = {request.name: 1 for request in waiting}
-    yield from (state._replace(limiter=Limiter(0, out, waiting[:0])), ops.Acquire(waiting[-1].name, 1))
-    yield from (ops.Acquire(RequestName("new"), 2), ops.LimiterState(), ops.GiveBack(waiting[-1].name))
-    yield from (ops.GiveBack(waiting[-2].name), ops.LimiterState())
+    out: dict[Any, int] = dict.fromkeys(names, 1)
+    yield from (state._replace(limiter=Limiter(0, out, waiting[:0])), ops.Acquire(names[-1], 1))
+    yield from (ops.Acquire(RequestName("new"), 2), ops.LimiterState(), ops.GiveBack(names[-1]))
+    yield from (ops.GiveBack(names[-2]), ops.LimiterState())
 
 
 # --- Managed ledgers

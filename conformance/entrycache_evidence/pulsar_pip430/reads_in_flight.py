@@ -7,12 +7,17 @@ entries that storage gives. Which asks a read joins is left to the laws.
 
 from typing import Any, Final
 
-from entrycache_evidence.pulsar_pip430.closed_forms import cache_read, counts_lookups
+from entrycache_evidence.pulsar_pip430.closed_forms import (
+    cache_read,
+    counts_lookups,
+    counts_taken,
+    without_taken,
+)
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws import law
-from entrycache_reference.pulsar_pip430.state import Slot, State, Step
-from entrycache_reference.vocabulary import CursorName, HoldName, Position
+from entrycache_reference.pulsar_pip430.state import RangeRequest, Slot, State, Step
+from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName
 
 IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
 
@@ -23,12 +28,19 @@ def is_in_flight(pre: State, event: Any) -> bool:
     return isinstance(event, IN_FLIGHT_OPS) and (type(event) is not ops.StorageAnswer or bool(ask and ask.cache))
 
 
-def moving_cursors(pre: State, event: Any) -> set[CursorName]:
-    """Return the cursors that a step may move: the one that begins to read, or those whose reads wait."""
-    if type(event) is not ops.StorageAnswer:
-        return {event.cursor}
-    waiting = [waiter.read for waiter in pre.pending.asks[event.ask].waiting]
-    return {pre.pending.of_cursors[name].cursor for name in waiting}
+def reads_touched(pre: State, event: Any, step: Step) -> set[ReadName]:
+    """Return the reads that a step may touch: the one that begins, those that wait for the ask, or got permits."""
+    is_answer = type(event) is ops.StorageAnswer
+    touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting} if is_answer else {event.read}
+    gone = [request.name for request in pre.limiter.waiting if request not in step.state.limiter.waiting]
+    return touched | {name.read for name in gone if isinstance(name, RangeRequest)}
+
+
+def moving_cursors(pre: State, event: Any, touched: set[ReadName]) -> set[tuple[CacheName, CursorName]]:
+    """Return the cursors that a step may move: those of the reads that it touches."""
+    opened = [read for name, read in pre.pending.of_cursors.items() if name in touched]
+    started = set() if type(event) is ops.StorageAnswer else {(event.cache, event.cursor)}
+    return started | {(read.cache, read.cursor) for read in opened}
 
 
 def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -36,28 +48,37 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
     if law.refusable(config, pre, event):
         return step == Step(pre, law.REFUSED, ())
     name, after = cache_read(pre, event), step.state
-    managed, moved = pre.managed[name], moving_cursors(pre, event)
-    cursors = {
-        one: cursor._replace(read=after.managed[name].cursors[one].read) if one in moved else cursor
-        for one, cursor in managed.cursors.items()
+    touched, is_answer = reads_touched(pre, event, step), type(event) is ops.StorageAnswer
+    moved = moving_cursors(pre, event, touched)
+    managed = {
+        cache: one._replace(
+            cursors={
+                cursor: at._replace(read=after.managed[cache].cursors[cursor].read) if (cache, cursor) in moved else at
+                for cursor, at in one.cursors.items()
+            }
+        )
+        for cache, one in pre.managed.items()
     }
-    members = {one: cursors[one].read for one in pre.caches[name].members}
-    is_answer = type(event) is ops.StorageAnswer
-    touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting} if is_answer else {event.read}
+    members = {
+        cache: {cursor: one.cursors[cursor].read for cursor in pre.caches[cache].members}
+        for cache, one in managed.items()
+    }
     left = {one: read for one, read in pre.pending.of_cursors.items() if one not in touched}
     old = {number: ask for number, ask in pre.pending.asks.items() if not is_answer or number != event.ask}
     asks = {number: ask._replace(waiting=ask.waiting[: len(old[number].waiting)]) for number, ask in
             after.pending.asks.items() if number in old}  # fmt: skip
     sealed = {number: ask._replace(is_joinable=asks[number].is_joinable) for number, ask in old.items()}
     return (
-        after.managed == {**pre.managed, name: managed._replace(cursors=cursors)}
-        and after.caches[name].members == members
+        {cache: without_taken(one) for cache, one in after.managed.items()}
+        == {cache: without_taken(one) for cache, one in managed.items()}
+        and {cache: after.caches[cache].members for cache in managed} == members
+        and counts_taken(config, pre, step)
         and {one: read for one, read in after.pending.of_cursors.items() if one not in touched} == left
         and asks == sealed
         and after.pending.sent == pre.pending.sent + len(after.pending.asks.keys() - old.keys())
         and after.pending.reads == pre.pending.reads
         and slots_held(after, touched) == slots_held(pre, touched)
-        and (is_answer or begins_with_hits(pre, event, step))
+        and (is_answer or law.decides_ranges(pre, step) or begins_with_hits(pre, event, step))
         and reports_in_flight(pre, touched, step)
         and has_rows_in_flight(pre, event, step)
         and counts_lookups(pre, name, step)

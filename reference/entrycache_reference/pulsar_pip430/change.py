@@ -57,7 +57,7 @@ def drop_claims(
     if not gone or not any(held.is_cached and held.slot in gone for remaining in holds.values() for held in remaining):
         return holds
     return {
-        name: tuple(HeldPosition(held.slot, held.is_cached and held.slot not in gone) for held in remaining)
+        name: tuple(held._replace(is_cached=held.is_cached and held.slot not in gone) for held in remaining)
         for name, remaining in holds.items()
     }
 

@@ -66,6 +66,13 @@ class LimiterTimeout(Enum):
     LEAVES = "leaves"
 
 
+class DisabledLimit(Enum):
+    """Variant `disabled_limit` (R-LIMIT-1): whether reads take permits while caching is disabled."""
+
+    KEPT = "kept"
+    IGNORED = "ignored"
+
+
 class Replay(Enum):
     """Variant `replay` (R-LEDGER-8): the reads by which a replay gets its positions."""
 
@@ -130,6 +137,7 @@ class Variants:
     replay: Replay = Replay.SINGLE
     limiter_order: LimiterOrder = LimiterOrder.FIFO
     limiter_timeout: LimiterTimeout = LimiterTimeout.SERVES
+    disabled_limit: DisabledLimit = DisabledLimit.KEPT
     read_end: ReadEnd = ReadEnd.WANTED
     failed_read: FailedRead = FailedRead.UNCOUNTED
     short_answer: ShortAnswer = ShortAnswer.UNBROKEN
@@ -141,7 +149,8 @@ class Config:
 
     `max_size_bytes` 0 disables caching for the whole run. `grace_millis` None means twice the time to live, in whole
     milliseconds. The three settings of backlogs act in `check_backlogs`; `min_backlog_cursors` 0 switches it off.
-    `max_reads_in_flight_bytes` 0 means that reads need no permits; `acquire_timeout_millis` 0 that none times out.
+    `max_reads_in_flight_bytes` 0 means that reads need no permits, and `acquire_timeout_millis` 0 that none times out.
+    Reads by cursors take permits while storage is held.
     """
 
     max_size_bytes: Size = 134_217_728

@@ -18,7 +18,7 @@ Beside: ManagedLedgerImpl.doDeleteLedgers, .checkCursorsToCacheEntries (managed-
 
 from typing import Final
 
-from entrycache_reference.pulsar_pip430 import cursors, entries, manager, ops
+from entrycache_reference.pulsar_pip430 import cursors, entries, manager, ops, storage_reads
 from entrycache_reference.pulsar_pip430.change import cache_of
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.outcomes import Appended, Done, Outcome, Wanted
@@ -306,6 +306,8 @@ def append(state: State, event: ops.Append, config: Config) -> Step:
     # EFFECT: the entry is cached before it is known to be there.
     added = add_to_cache(done.state, event, config)
     managed = added.state.managed[event.cache]
+    if added.outcome != Appended(False, None):
+        managed = storage_reads.count_taken(managed, (event.size,), config)
     sizes = {**managed.sizes, ledger: (*managed.sizes[ledger], event.size)}
     after = with_managed(added.state, event.cache, managed._replace(sizes=sizes))
 

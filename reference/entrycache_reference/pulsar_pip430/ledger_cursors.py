@@ -356,18 +356,30 @@ class Group(NamedTuple):
     positions: tuple[Position, ...]
 
 
-def groups_of(managed: ManagedLedger, wanted: tuple[Position, ...]) -> tuple[Group, ...]:
-    """Return the ranges that a grouped replay reads."""
+def groups_of(
+    managed: ManagedLedger, wanted: tuple[Position, ...], budget_bytes: int | None = None
+) -> tuple[Group, ...]:
+    """Return the ranges that a grouped replay reads; what lies between stays within an estimated number of bytes."""
     groups: list[list[Position]] = []
+    between = 0
     for pos in wanted:
-        if groups and may_span(managed, groups[-1][0], groups[-1][-1], pos):
+        more = pos.entry - groups[-1][-1].entry - 1 if groups else 0
+        is_affordable = budget_bytes is None or more == 0 or is_within(managed, pos, between + more, budget_bytes)
+        if groups and is_affordable and may_span(managed, groups[-1][0], groups[-1][-1], pos):
             groups[-1].append(pos)
+            between += more
         else:
             groups.append([pos])
     return tuple(
         Group(tuple(group), ledger.positions_of(managed, group[0].ledger)[group[0].entry : group[-1].entry + 1])
         for group in groups
     )
+
+
+@rule(Rule.LIMIT_1)
+def is_within(managed: ManagedLedger, pos: Position, between: int, budget_bytes: int) -> bool:
+    """Return whether the entries that lie between those of groups stay within an estimated number of bytes."""
+    return between * storage_reads.estimated_entry_bytes(managed, pos.ledger) <= budget_bytes
 
 
 def expect_delivery(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:

@@ -169,7 +169,7 @@ class ReplayAdd:
     name: ClassVar[str] = "replay_add"
     level: ClassVar[str] = "ledger"
     rule: ClassVar[Rule] = Rule.LEDGER_9
-    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Done,)
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.InFlight,)
     hold: HoldName
     pos: EntryPosition
     dispatcher: Dispatcher

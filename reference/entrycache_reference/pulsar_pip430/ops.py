@@ -2,9 +2,9 @@
 
 An operation belongs to a level: `range` for one cache by position, `queue` for time and passes, `manager` for triggers,
 settings and removal, `reads` for reads through the cache, `cursors` for the container of active cursors, `ledger` for
-managed ledgers, `limits` for permits, `pending` for the table of pending reads, `inflight` for reads by cursors that
-overlap in time. The operations of the last four stand in `ledger_ops`. `rule` is the rule that is named if no other one
-is; `answers` lists the outcomes of the operation.
+managed ledgers, `pending` for the table of pending reads, `inflight` for reads by cursors that overlap in time, and
+`limits` for permits. The operations of the last four stand in `ledger_ops`. `rule` is the rule that is named if no
+other one is; `answers` lists the outcomes of the operation.
 """
 
 from dataclasses import dataclass
@@ -512,10 +512,10 @@ Op = (
     | StorageAnswer
 )
 
-LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "limits", "pending", "ledger", "inflight")
+LEVELS: Final = ("range", "queue", "manager", "reads", "cursors", "pending", "ledger", "inflight", "limits")
 """The levels of the system, each containing those before it, but for `pending`, which is a level of its own.
 
-`limits` needs none of the others but `advance`.
+Of a subject that reads by no cursors, `limits` needs nothing of the others but `advance`.
 """
 
 OPS: Final[tuple[type[Op], ...]] = get_args(Op)

@@ -126,11 +126,50 @@ class Served:
     tokens: tuple[int, ...] | None = None
 
 
+class ReadError(Enum):
+    """The reason why a read ended without entries."""
+
+    READ_FAILED = "read-failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SentAsk:
+    """One read of storage that a step has sent; asks are numbered from 0 through the run.
+
+    `cache` is that of the cursor which reads; None: the read has no cache.
+    """
+
+    ask: int
+    ledger: int
+    first: int
+    last: int
+    cache: CacheName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRead:
+    """A read that has ended: its entries, ascending, or the reason why it has none."""
+
+    read: ReadName
+    entries: tuple[Position, ...] | None = None
+    error: ReadError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """The asks that a step sent, in that order (`asked` in JSON), and the reads that ended, by name; None: nothing."""
+
+    sent_asks: tuple[SentAsk, ...] | None = None
+    done: tuple[EndedRead, ...] | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The number of positions that were held."""
+    """The number of positions that were held, and what reads do that get the permits of these."""
 
     released: int
+    sent_asks: tuple[SentAsk, ...] | None = None
+    done: tuple[EndedRead, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +247,14 @@ class Permitted:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """The waiting requests that this step decided, with their permits; 0: a request has timed out. None: no request."""
+    """The waiting requests that this step decided, with their permits; 0: a request has timed out. None: no request.
+
+    A request of a read by a cursor has no name: its asks and its end show what the read does then.
+    """
 
     granted: tuple[tuple[RequestName, int], ...] | None = None
+    sent_asks: tuple[SentAsk, ...] | None = None
+    done: tuple[EndedRead, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,43 +263,6 @@ class Permits:
 
     free: int
     waiting: int
-
-
-class ReadError(Enum):
-    """The reason why a read ended without entries."""
-
-    READ_FAILED = "read-failed"
-
-
-@dataclass(frozen=True, slots=True)
-class SentAsk:
-    """One read of storage that a step has sent; asks are numbered from 0 through the run.
-
-    `cache` is that of the cursor which reads; None: the read has no cache.
-    """
-
-    ask: int
-    ledger: int
-    first: int
-    last: int
-    cache: CacheName | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EndedRead:
-    """A read that has ended: its entries, ascending, or the reason why it has none."""
-
-    read: ReadName
-    entries: tuple[Position, ...] | None = None
-    error: ReadError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class InFlight:
-    """The asks that a step sent, in that order (`asked` in JSON), and the reads that ended, by name; None: nothing."""
-
-    sent_asks: tuple[SentAsk, ...] | None = None
-    done: tuple[EndedRead, ...] | None = None
 
 
 Outcome = (

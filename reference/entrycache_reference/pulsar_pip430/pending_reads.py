@@ -22,11 +22,11 @@ Beside: RangeEntryCacheImpl.readFromStorage (managed-ledger 4.2.4)
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from entrycache_reference.pulsar_pip430 import ledger
+from entrycache_reference.pulsar_pip430 import ledger, storage_reads
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Storage
-from entrycache_reference.pulsar_pip430.ops import Fetch, StorageAnswer, StorageAnswerKind
-from entrycache_reference.pulsar_pip430.outcomes import EndedRead, InFlight, ReadError, SentAsk
+from entrycache_reference.pulsar_pip430.ops import Fetch, Insert, StorageAnswer, StorageAnswerKind
+from entrycache_reference.pulsar_pip430.outcomes import EndedRead, InFlight, Inserted, ReadError, SentAsk
 from entrycache_reference.pulsar_pip430.state import (
     Ask,
     CachedRange,
@@ -34,6 +34,7 @@ from entrycache_reference.pulsar_pip430.state import (
     OpenRange,
     OpenRead,
     PendingReads,
+    RangeRequest,
     ReadInFlight,
     Slot,
     State,
@@ -248,11 +249,18 @@ class GoOn(NamedTuple):
     start: Position
 
 
+class Decide(NamedTuple):
+    """The task that begins a range which waited for permits, or fails it."""
+
+    request: RangeRequest
+    is_granted: bool
+
+
 class Work(NamedTuple):
     """A step in the making: what was done so far, the tasks that are queued, and the reads that have ended."""
 
     done: Step
-    tasks: tuple[DropDue | GoOn, ...] = ()
+    tasks: tuple[DropDue | GoOn | Decide, ...] = ()
     ended: tuple[EndedRead, ...] = ()
 
     @property
@@ -377,25 +385,27 @@ def runs_of(positions: Iterable[Position]) -> list[tuple[Position, Position]]:
 
 @rule(Rule.LEDGER_5, Rule.LEDGER_6, Rule.INFLIGHT_2)
 def read_through(
-    work: Work, name: ReadName, first: Position, last: Position, config: Config
+    work: Work, name: ReadName, first: Position, last: Position, config: Config, request: int | None = None
 ) -> tuple[Work, CachedRange]:
     """Read a range through the cache: mark the hits, and then ask storage for each run of the others."""
     cache = read_named(work, name).cache
     cached = [pos for pos in positions_in(first, last) if entry_at(work.state, cache, pos) is not None]
-    work = take_hits(work, name, tuple(cached), config)
+    work = take_hits(work, name, tuple(cached), config, request)
     gaps: tuple[OpenRange, ...] = ()
     for start, end in runs_of(pos for pos in positions_in(first, last) if pos not in cached):
-        work, gap = read_gap(work, name, start, end, config)
+        work, gap = read_gap(work, name, start, end, config, request)
         gaps += (gap,)
-    return work, CachedRange(first, last, tuple(cached), gaps)
+    return work, CachedRange(first, last, tuple(cached), gaps, request=request)
 
 
 @rule(Rule.LEDGER_5)
-def take_hits(work: Work, name: ReadName, hits: tuple[Position, ...], config: Config) -> Work:
+def take_hits(
+    work: Work, name: ReadName, hits: tuple[Position, ...], config: Config, request: int | None = None
+) -> Work:
     """Look cached positions up, and hold them for the read."""
     cache = read_named(work, name).cache
     work = then(work, look_up(work.state, cache, hits, config))
-    held = tuple(HeldPosition(Slot(cache, pos), True) for pos in hits)
+    held = tuple(HeldPosition(Slot(cache, pos), True, request) for pos in hits)
     return with_held(work, name, (*held_by(work.state, name), *held))
 
 
@@ -407,7 +417,9 @@ def piece_to_join(pieces: tuple[Piece, ...]) -> Piece:
 
 
 @rule(Rule.INFLIGHT_2)
-def read_gap(work: Work, name: ReadName, first: Position, last: Position, config: Config) -> tuple[Work, OpenRange]:
+def read_gap(
+    work: Work, name: ReadName, first: Position, last: Position, config: Config, request: int | None = None
+) -> tuple[Work, OpenRange]:
     """Read a range from storage: wait for one part that is asked for, and read the rest through the cache, or ask."""
     read = read_named(work, name)
     asker = read.cursor if read.most is not None else None
@@ -419,7 +431,8 @@ def read_gap(work: Work, name: ReadName, first: Position, last: Position, config
     rests: tuple[CachedRange, ...] = ()
     for start, end in ((first.entry, piece.first - 1), (piece.last + 1, last.entry)):
         if start <= end:
-            work, rest = read_through(work, name, Position(first.ledger, start), Position(first.ledger, end), config)
+            begin, stop = Position(first.ledger, start), Position(first.ledger, end)
+            work, rest = read_through(work, name, begin, stop, config, request)
             rests += (rest,)
     return work, OpenRange(first, last, (wait,), rests=rests)
 
@@ -438,8 +451,8 @@ def resolve(work: Work, name: ReadName, cached: CachedRange, config: Config) -> 
     if not is_whole(cached) or not has_failed(cached) or not can_try_again(cached):
         return work, cached
     work = give_back(work, name, positions_got(cached), config)
-    work, whole = read_gap(work, name, cached.first, cached.last, config)
-    return work, CachedRange(cached.first, cached.last, (), (whole,), True)
+    work, whole = read_gap(work, name, cached.first, cached.last, config, cached.request)
+    return work, CachedRange(cached.first, cached.last, (), (whole,), True, cached.request)
 
 
 @rule(Rule.INFLIGHT_7)
@@ -487,3 +500,35 @@ def answer_gap(gap: OpenRange, wait: Wait, given: tuple[Position, ...], has_fail
         left = tuple(other for other in gap.waits if other != wait)
         return gap._replace(waits=left, given=(*gap.given, *given), has_failed=gap.has_failed or has_failed)
     return gap._replace(rests=tuple(answer_range(rest, wait, given, has_failed) for rest in gap.rests))
+
+
+# Permits of ranges.
+
+
+@rule(Rule.LIMIT_5)
+def return_permits(work: Work, name: ReadName, config: Config) -> Work:
+    """Return the permits of each range of a read that has failed, or of which all has been released."""
+    read = work.state.pending.of_cursors.get(name)
+    kept = {one.request for one in work.state.holds.get(HoldName(name), ())}
+    kept |= set() if read is None else {cached.request for cached in (*read.ranges, *read.waiting)}
+    for request in work.state.limiter.out:
+        if isinstance(request, RangeRequest) and request.read == name and request.number not in kept:
+            service = storage_reads.serve(storage_reads.take_back(work.state.limiter, request), config)
+            work = decide(with_state(work, work.state._replace(limiter=service.limiter)), service.grants)
+    return work
+
+
+@rule(Rule.LIMIT_5, Rule.LIMIT_6)
+def decide(work: Work, grants: storage_reads.Grants) -> Work:
+    """Let each range whose request was decided begin, or fail, as a task."""
+    decided = tuple(Decide(name, permits > 0) for name, permits in grants if isinstance(name, RangeRequest))
+    return work._replace(tasks=(*work.tasks, *decided))
+
+
+@rule(Rule.LIMIT_1)
+def count_fills(work: Work, filled: Step, name: CacheName, config: Config) -> Work:
+    """Count the fills that a cache has taken in, where estimates may need them."""
+    added = [part.event for part in filled.parts if part.step.outcome == Inserted(True)]
+    sizes = tuple(event.size for event in added if isinstance(event, Insert))
+    managed = storage_reads.count_taken(work.state.managed[name], sizes, config)
+    return with_state(work, ledger.with_managed(work.state, name, managed))

@@ -5,13 +5,17 @@ A read takes chunk after chunk, as in `ledger_cursors`, and a replay takes its p
 they joined, and a chunk that is there lets its read go on. What a step has queued by then are tasks: an invalidation
 that is due, or a read that goes on. All of them have run when the step ends.
 
+Where reads need permits, each chunk and each range of a replay takes its own before it looks at the cache. A range that
+waits begins, or fails, as a task. Its permits go back when it has failed, or when all that it got has been released.
+
 Beside: RangeEntryCacheImpl.readFromStorage, PendingReadsManager.PendingRead.attach (managed-ledger 4.2.4)
 Beside: OpReadEntry, ManagedCursorImpl.asyncReplayEntries (managed-ledger 4.2.4)
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
-from entrycache_reference.pulsar_pip430 import ledger, ledger_cursors, ops, pending_reads
+from entrycache_reference.pulsar_pip430 import ledger, ledger_cursors, ops, pending_reads, storage_reads
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.config import (
     Config,
@@ -21,12 +25,15 @@ from entrycache_reference.pulsar_pip430.config import (
     ShortAnswer,
     Storage,
 )
-from entrycache_reference.pulsar_pip430.outcomes import EndedRead, Inserted, ReadError
+from entrycache_reference.pulsar_pip430.outcomes import Decided, EndedRead, InFlight, Inserted, ReadError, Released
 from entrycache_reference.pulsar_pip430.pending_reads import (
+    Decide,
     DropDue,
     GoOn,
     Work,
     answer_range,
+    count_fills,
+    decide,
     give_back,
     has_failed,
     held_by,
@@ -38,6 +45,7 @@ from entrycache_reference.pulsar_pip430.pending_reads import (
     read_through,
     release_some,
     resolve,
+    return_permits,
     split_held,
     then,
     waits_of,
@@ -51,11 +59,13 @@ from entrycache_reference.pulsar_pip430.state import (
     HeldPosition,
     ManagedCursor,
     OpenRange,
+    RangeRequest,
     ReadInFlight,
     Slot,
     State,
     Step,
     Waiter,
+    WaitingRequest,
 )
 from entrycache_reference.pulsar_pip430.storage_reads import (
     REFUSED,
@@ -82,8 +92,7 @@ def begin_chunk(work: Work, name: ReadName, start: Position, config: Config) -> 
         return move_on(work, name, chunk.after, config)
     last = ledger.position_before(managed, ledger.next_append(managed))
     work = with_read(work, name, read._replace(start=start, wanted=chunk.wanted, last=last))
-    work, cached = read_through(work, name, chunk.wanted[0], chunk.wanted[-1], config)
-    work = with_read(work, name, read_named(work, name)._replace(ranges=(cached,)))
+    work = request_range(work, name, chunk.wanted[0], chunk.wanted[-1], config)
     return complete_chunk(work, name, config)
 
 
@@ -91,15 +100,17 @@ def begin_chunk(work: Work, name: ReadName, start: Position, config: Config) -> 
 def complete_chunk(work: Work, name: ReadName, config: Config) -> Work:
     """Go on if the chunk of a read is there, and end the read if it has failed."""
     read = read_named(work, name)
-    work, cached = resolve(work, name, read.ranges[0], config)
-    work = with_read(work, name, read._replace(ranges=(cached,)))
-    if not is_whole(cached):
+    if read.waiting:
         return work
+    work, cached = resolve(work, name, read.ranges[0], config)
+    if not is_whole(cached):
+        return with_read(work, name, read._replace(ranges=(cached,)))
+    work = with_read(work, name, read._replace(ranges=()))
     if has_failed(cached):
-        return end_failed(work, name)
+        return end_failed(return_permits(work, name, config), name)
     if config.variants.short_answer is ShortAnswer.AS_IT_COMES and has_hole(cached):
         kept, _ = split_held(held_by(work.state, name), positions_got(cached))
-        return end_failed(with_held(work, name, kept), name)
+        return end_failed(return_permits(with_held(work, name, kept), name, config), name)
     return deliver_chunk(work, name, cached, config)
 
 
@@ -130,13 +141,14 @@ def deliver_chunk(work: Work, name: ReadName, cached: CachedRange, config: Confi
     work = give_back(work, name, sorted(got - frozenset(delivered)), config)
     is_last = config.variants.read_end is ReadEnd.LAST_CONFIRMED and cached.last == read.last
     if not delivered:
+        work = return_permits(work, name, config)
         is_over = is_last and held_by(work.state, name)
         return end_read(work, name) if is_over else go_on(work, name, read.start, None)
     cursor = work.state.managed[read.cache].cursors[read.cursor]
     left_out = acknowledged_by_now(cursor, delivered)
-    work = release_some(work, name, left_out, config)
+    work = return_permits(release_some(work, name, left_out, config), name, config)
     assert read.most is not None
-    work = with_read(work, name, read._replace(most=read.most - len(delivered) + len(left_out), ranges=()))
+    work = with_read(work, name, read._replace(most=read.most - len(delivered) + len(left_out)))
     end = end_of_chunk(cursor, delivered[-1], left_out)
     return move_on(work, name, Position(end.ledger, end.entry + 1), config, is_last)
 
@@ -182,7 +194,7 @@ def begin_replay(work: Work, name: ReadName, event: ops.ReplayBegin, config: Con
     """Read the positions of a replay one by one, each through the cache."""
     for pos in read_named(work, name).wanted:
         work = queue_if_due(work, event.cache, ledger_cursors.move_off(work.state, event, pos, config))
-        work = begin_range(work, name, pos, pos, config)
+        work = request_range(work, name, pos, pos, config)
     return complete_replay(work, name, config)
 
 
@@ -191,29 +203,46 @@ def begin_grouped_replay(work: Work, name: ReadName, event: ops.ReplayBegin, con
     """Read the cached positions of a replay one by one, then the others in groups."""
     wanted = read_named(work, name).wanted
     cached = [pos for pos in wanted if entry_at(work.state, event.cache, pos) is not None]
-    groups = ledger_cursors.groups_of(
-        work.state.managed[event.cache], tuple(pos for pos in wanted if pos not in cached)
-    )
+    missing = tuple(pos for pos in wanted if pos not in cached)
+    budget_bytes = budget_of_replay(work.state, event, config)
+    groups = ledger_cursors.groups_of(work.state.managed[event.cache], missing, budget_bytes)
     for pos in wanted:
         work = queue_if_due(work, event.cache, ledger_cursors.move_off(work.state, event, pos, config))
     for first, last in [
         *((pos, pos) for pos in cached),
         *((group.positions[0], group.positions[-1]) for group in groups),
     ]:
-        work = begin_range(work, name, first, last, config)
+        work = request_range(work, name, first, last, config)
     return complete_replay(work, name, config)
 
 
-def begin_range(work: Work, name: ReadName, first: Position, last: Position, config: Config) -> Work:
-    """Begin to read a range of a replay."""
-    work, cached = read_through(work, name, first, last, config)
-    read = read_named(work, name)
-    return with_read(work, name, read._replace(ranges=(*read.ranges, cached)))
+@rule(Rule.LIMIT_1)
+def budget_of_replay(state: State, event: ops.ReplayBegin, config: Config) -> int | None:
+    """Return the bytes that a grouped replay may read beside its positions; None: any number."""
+    if not storage_reads.need_permits(config):
+        return None
+    managed = state.managed[event.cache]
+    wanted = ledger_cursors.positions_to_replay(state, event)
+    estimates = sum(storage_reads.estimated_entry_bytes(managed, pos.ledger) for pos in wanted)
+    return config.max_reads_in_flight_bytes - estimates
 
 
 @rule(Rule.INFLIGHT_10)
 def complete_replay(work: Work, name: ReadName, config: Config) -> Work:
     """Finish the ranges of a replay that are there, and end the replay with the last one."""
+    work = finish_ranges(work, name, config)
+    read = read_named(work, name)
+    return work if read.ranges or read.waiting else finish_replay(work, name)
+
+
+def complete(work: Work, name: ReadName, config: Config) -> Work:
+    """Go on with a read of which a range has begun, got a part, or failed."""
+    return (complete_replay if read_named(work, name).most is None else complete_chunk)(work, name, config)
+
+
+@rule(Rule.INFLIGHT_10)
+def finish_ranges(work: Work, name: ReadName, config: Config) -> Work:
+    """Take what is there of the ranges of a replay, and give it back if the replay has failed."""
     read = read_named(work, name)
     whole: tuple[CachedRange, ...] = ()
     left: tuple[CachedRange, ...] = ()
@@ -225,8 +254,7 @@ def complete_replay(work: Work, name: ReadName, config: Config) -> Work:
         else:
             left += (resolved,)
     work = with_read(work, name, read._replace(ranges=left, finished=(*read.finished, *whole)))
-    work = give_up(work, name, config)
-    return work if left else finish_replay(work, name)
+    return return_permits(give_up(work, name, config), name, config)
 
 
 @rule(Rule.LEDGER_8)
@@ -271,6 +299,55 @@ def finish_replay(work: Work, name: ReadName) -> Work:
         return end_failed(work, name)
     _, own = split_held(held_by(work.state, name), read.wanted)
     return end_read(with_held(work, name, own), name)
+
+
+# Permits.
+
+
+@rule(Rule.LIMIT_1, Rule.LIMIT_8)
+def request_range(work: Work, name: ReadName, first: Position, last: Position, config: Config) -> Work:
+    """Begin to read a range, once it has its permits; if no request may wait any more, it has failed."""
+    if not storage_reads.need_permits(config):
+        return begin_range(work, name, CachedRange(first, last), config)
+    read = read_named(work, name)
+    wanted = CachedRange(first, last, request=read.requests)
+    work = with_read(work, name, read._replace(requests=read.requests + 1))
+    size_bytes = storage_reads.estimated_bytes(work.state.managed[read.cache], first, last)
+    request = WaitingRequest(RangeRequest(name, read.requests), size_bytes, work.state.now_nanos)
+    limiter, permits = storage_reads.request_permits(work.state.limiter, request, config)
+    work = with_state(work, work.state._replace(limiter=limiter))
+    if permits is None:
+        read = read_named(work, name)
+        return with_read(work, name, read._replace(waiting=(*read.waiting, wanted)))
+    return begin_range(work, name, wanted, config) if permits else fail_range(work, name, wanted, config)
+
+
+def begin_range(work: Work, name: ReadName, wanted: CachedRange, config: Config) -> Work:
+    """Begin to read a range that needs no permits or has them."""
+    work, cached = read_through(work, name, wanted.first, wanted.last, config, wanted.request)
+    read = read_named(work, name)
+    work = with_read(work, name, read._replace(ranges=(*read.ranges, cached)))
+    return finish_ranges(work, name, config) if read.most is None and read.finished else work
+
+
+@rule(Rule.LIMIT_4, Rule.LIMIT_6)
+def fail_range(work: Work, name: ReadName, wanted: CachedRange, config: Config) -> Work:
+    """Fail a range that has not got its permits."""
+    read = read_named(work, name)
+    lost = wanted._replace(gaps=(OpenRange(wanted.first, wanted.last, has_failed=True),))
+    work = with_read(work, name, read._replace(ranges=(*read.ranges, lost)))
+    return finish_ranges(work, name, config) if read.most is None else work
+
+
+@rule(Rule.LIMIT_5, Rule.LIMIT_6)
+def go_on_decided(work: Work, task: Decide, config: Config) -> Work:
+    """Begin a range that waited for permits, or fail it, and go on with its read."""
+    name = task.request.read
+    read = read_named(work, name)
+    wanted = next(cached for cached in read.waiting if cached.request == task.request.number)
+    work = with_read(work, name, read._replace(waiting=tuple(one for one in read.waiting if one is not wanted)))
+    work = (begin_range if task.is_granted else fail_range)(work, name, wanted, config)
+    return complete(work, name, config)
 
 
 # The end of a read.
@@ -337,7 +414,7 @@ def fill_answer(
     event = ops.Read(ask.cache, given[0], given[-1], count_of_ask(work.state, ask, config))
     filled = fill(work.state, event, given, config)
     taken = positions_taken(filled, config)
-    work = then(work, filled)
+    work = count_fills(then(work, filled), filled, ask.cache, config)
     return work, tuple(
         GivenEntry(pos, pos in taken and entry_at(work.state, ask.cache, pos) is not None) for pos in given
     )
@@ -368,12 +445,12 @@ def give_part(
         wait for cached in read.ranges for wait in waits_of(cached) if (wait.ask, wait.first) == (number, waiter.first)
     )
     own = tuple(one for one in given if wait.first <= one.pos.entry <= wait.last)
-    held = tuple(HeldPosition(Slot(read.cache, one.pos), one.is_cached) for one in own)
+    request = next(cached.request for cached in read.ranges if wait in waits_of(cached))
+    held = tuple(HeldPosition(Slot(read.cache, one.pos), one.is_cached, request) for one in own)
     work = with_held(work, waiter.read, (*held_by(work.state, waiter.read), *held))
     positions = tuple(one.pos for one in own)
     ranges = tuple(answer_range(cached, wait, positions, has_failed) for cached in read.ranges)
     work = with_read(work, waiter.read, read._replace(ranges=ranges))
-    complete = complete_replay if read.most is None else complete_chunk
     return complete(work, waiter.read, config)
 
 
@@ -387,6 +464,8 @@ def run_tasks(work: Work, config: Config) -> Work:
         task, work = work.tasks[0], work._replace(tasks=work.tasks[1:])
         if isinstance(task, DropDue):
             work = work._replace(done=ledger.run_due(work.done, task.cache, config))
+        elif isinstance(task, Decide):
+            work = go_on_decided(work, task, config)
         else:
             work = begin_chunk(work, task.read, task.start, config)
     return work
@@ -465,3 +544,43 @@ def storage_answer(state: State, event: ops.StorageAnswer, config: Config) -> St
     for waiter in ask.waiting:
         work = give_part(work, waiter, event.ask, filled, has_failed, config)
     return finish(state, work, config)
+
+
+# Operations that decide requests for permits.
+
+
+def finish_with(state: State, work: Work, config: Config) -> Step:
+    """Return the step with its own answer, and what reads do that have got permits by it."""
+    if not work.tasks:
+        return work.done
+    outcome = work.done.outcome
+    done = finish(state, work, config)
+    assert isinstance(done.outcome, InFlight)
+    if isinstance(outcome, Released | Decided):
+        return done._replace(outcome=replace(outcome, sent_asks=done.outcome.sent_asks, done=done.outcome.done))
+    return done
+
+
+@rule(Rule.LIMIT_5)
+def release(state: State, event: ops.Release, config: Config) -> Step:
+    """Release what a read holds; its permits go back."""
+    released = storage_reads.release(state, event, config)
+    return finish_with(state, return_permits(Work(released), ReadName(event.hold), config), config)
+
+
+@rule(Rule.LIMIT_5)
+def replay_add(state: State, event: ops.ReplayAdd, config: Config) -> Step:
+    """Release one held entry that is to be replayed; permits go back with the last one."""
+    released = ledger_cursors.replay_add(state, event, config)
+    if released.outcome != REFUSED:
+        released = released._replace(outcome=InFlight())
+    return finish_with(state, return_permits(Work(released), ReadName(event.hold), config), config)
+
+
+@rule(Rule.LIMIT_6)
+def time_out(state: State, config: Config) -> Step:
+    """Fail the requests that have waited too long for permits, and serve those behind them."""
+    service = storage_reads.time_out(state.limiter, state.now_nanos, config)
+    after = state if service.limiter is state.limiter else state._replace(limiter=service.limiter)
+    decided = Step(after, Decided(storage_reads.named_grants(service.grants)), ())
+    return finish_with(state, decide(Work(decided), service.grants), config)

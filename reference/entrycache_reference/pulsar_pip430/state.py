@@ -60,11 +60,12 @@ class HeldPosition(NamedTuple):
     """One position that a read handed over and that is not released yet.
 
     `is_cached` is True while the entry that was read is still cached. It is False if that entry has left, or if the
-    position was never cached.
+    position was never cached. `request` is the number of the request for permits under which it was read, if any.
     """
 
     slot: Slot
     is_cached: bool
+    request: int | None = None
 
 
 class ManagedCursor(NamedTuple):
@@ -86,19 +87,29 @@ class ManagedLedger(NamedTuple):
 
     `sizes` holds the sizes of the entries of each ledger that is there, in ascending order of ids; the last one is the
     current ledger. `ids` also holds the ids of deleted ledgers. `due` is the position up to which an invalidation is
-    due while a step runs; None: none is due.
+    due while a step runs; None: none is due. `taken_entries` and `taken_bytes` are the entries that the cache has taken
+    in so far; they are counted only where reads take permits.
     """
 
     sizes: Mapping[int, tuple[int, ...]]
     ids: frozenset[int]
     cursors: Mapping[CursorName, ManagedCursor] = {}
     due: Position | None = None
+    taken_entries: int = 0
+    taken_bytes: int = 0
+
+
+class RangeRequest(NamedTuple):
+    """The request for permits by which a read of a cursor gets a range; a read counts its requests from 0."""
+
+    read: ReadName
+    number: int
 
 
 class WaitingRequest(NamedTuple):
     """A request for permits that waits, and since when."""
 
-    name: RequestName
+    name: RequestName | RangeRequest
     permits: int
     since_nanos: int
 
@@ -107,7 +118,7 @@ class Limiter(NamedTuple):
     """The permits for bytes of reads in flight: those that are free, those that are out, and who waits, in order."""
 
     free: int = 0
-    out: Mapping[RequestName, int] = {}
+    out: Mapping[RequestName | RangeRequest, int] = {}
     waiting: tuple[WaitingRequest, ...] = ()
 
 
@@ -137,7 +148,8 @@ class OpenRange(NamedTuple):
 class CachedRange(NamedTuple):
     """A range of one ledger that is read through the cache: what the cache gave, and the gaps between.
 
-    `is_last_try`: a gap has failed before, and now all of the range is read from storage.
+    `is_last_try`: a gap has failed before, and now all of the range is read from storage. `request` is the number of
+    the request for permits under which it is read; None: it needs none.
     """
 
     first: Position
@@ -145,6 +157,7 @@ class CachedRange(NamedTuple):
     hits: tuple[Position, ...] = ()
     gaps: tuple[OpenRange, ...] = ()
     is_last_try: bool = False
+    request: int | None = None
 
 
 class OpenRead(NamedTuple):
@@ -159,6 +172,7 @@ class ReadInFlight(NamedTuple):
     `most` is the number of entries that a read still wants; None: it is a replay. `start` is the position from which
     its chunk was looked for, `wanted` are the positions of the chunk or of the replay, and `last` is the entry that was
     appended last when the chunk was asked for. Of `ranges` something is missing, and `finished` are whole or failed.
+    The ranges of `waiting` wait for permits. `requests` is the number of requests for permits so far.
     """
 
     cache: CacheName
@@ -169,6 +183,8 @@ class ReadInFlight(NamedTuple):
     last: Position | None = None
     ranges: tuple[CachedRange, ...] = ()
     finished: tuple[CachedRange, ...] = ()
+    waiting: tuple[CachedRange, ...] = ()
+    requests: int = 0
 
 
 class Waiter(NamedTuple):

@@ -85,7 +85,7 @@ def advance(state: State, event: Advance, config: Config) -> Step:
     after = state._replace(now_nanos=state.now_nanos + event.nanos)
 
     # OUTCOME
-    return storage_reads.time_out(after, config)
+    return reads_in_flight.time_out(after, config)
 
 
 # The dispatch.
@@ -113,7 +113,7 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Metrics: manager.metrics,
     ops.Read: storage_reads.read,
     ops.ReadOne: storage_reads.read_one,
-    ops.Release: storage_reads.release,
+    ops.Release: reads_in_flight.release,
     ops.CursorAdd: cursors.cursor_add,
     ops.CursorMove: cursors.cursor_move,
     ops.CursorRemove: cursors.cursor_remove,
@@ -131,7 +131,7 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.Activate: ledger_cursors.activate,
     ops.Deactivate: ledger_cursors.deactivate,
     ops.CursorClose: ledger_cursors.cursor_close,
-    ops.ReplayAdd: ledger_cursors.replay_add,
+    ops.ReplayAdd: reads_in_flight.replay_add,
     ops.ReplayRead: ledger_cursors.replay_read,
     ops.DeleteLedger: ledger.delete_ledger,
     ops.CheckBacklogs: ledger.check_backlogs,

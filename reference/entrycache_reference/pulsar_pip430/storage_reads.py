@@ -7,16 +7,25 @@ Lookups, offers and deliveries become parts of the step.
 
 A reader takes permits before it reads, and gives them back when it ends. What is free and what is out is the limit. A
 request that does not fit waits in a queue, in which nobody is passed over. A request above the limit is granted the
-whole limit once all of it is free. Requests that have waited too long fail.
+whole limit once all of it is free. Requests that have waited too long fail. Where storage is held, the readers are
+cursors: each of their ranges takes permits for an estimate of its bytes. Elsewhere requests have names.
 
 Beside: RangeEntryCacheImpl.asyncReadEntry, .doAsyncReadEntriesByPosition, .readFromStorage (managed-ledger 4.2.4)
 Beside: InflightReadsLimiter.internalAcquire, .internalRelease, .timeoutCheck (managed-ledger 4.2.4)
+Beside: RangeEntryCacheImpl.getEstimatedEntrySize (managed-ledger 4.2.4)
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430.change import absent_row, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, LimiterOrder, LimiterTimeout, ZeroReads
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    DisabledLimit,
+    LimiterOrder,
+    LimiterTimeout,
+    Storage,
+    ZeroReads,
+)
 from entrycache_reference.pulsar_pip430.entries import get, mark_read
 from entrycache_reference.pulsar_pip430.manager import offer
 from entrycache_reference.pulsar_pip430.ops import (
@@ -43,7 +52,9 @@ from entrycache_reference.pulsar_pip430.state import (
     Entry,
     HeldPosition,
     Limiter,
+    ManagedLedger,
     Part,
+    RangeRequest,
     Row,
     Slot,
     State,
@@ -276,8 +287,15 @@ def release(state: State, event: Release, config: Config) -> Step:
 
 NANOS_A_MILLISECOND: Final = 1_000_000
 
-Grants = tuple[tuple[RequestName, int], ...]
+Grants = tuple[tuple[RequestName | RangeRequest, int], ...]
 """Requests with the permits that they are granted; 0: the request has timed out."""
+
+
+class Service(NamedTuple):
+    """The limiter after it has decided waiting requests, and what they are granted, in order."""
+
+    limiter: Limiter
+    grants: Grants = ()
 
 
 @rule(Rule.LIMIT_3)
@@ -296,22 +314,22 @@ def must_wait(limiter: Limiter, config: Config) -> bool:
 
 
 @rule(Rule.LIMIT_7)
-def hand_out(limiter: Limiter, name: RequestName, permits: int) -> Limiter:
+def hand_out(limiter: Limiter, name: RequestName | RangeRequest, permits: int) -> Limiter:
     """Return the limiter after it has granted a request these permits."""
     return limiter._replace(free=limiter.free - permits, out={**limiter.out, name: permits})
 
 
 @rule(Rule.LIMIT_7)
-def take_back(limiter: Limiter, name: RequestName) -> Limiter:
+def take_back(limiter: Limiter, name: RequestName | RangeRequest) -> Limiter:
     """Return the limiter after a request has given its permits back."""
     left = {other: permits for other, permits in limiter.out.items() if other != name}
     return limiter._replace(free=limiter.free + limiter.out[name], out=left)
 
 
 @rule(Rule.LIMIT_5)
-def serve(state: State, config: Config, grants: Grants = ()) -> Step:
-    """Grant the waiting requests from the head, while the head fits; answer these grants, and those before them."""
-    limiter = state.limiter
+def serve(limiter: Limiter, config: Config) -> Service:
+    """Grant the waiting requests from the head, while the head fits."""
+    grants: Grants = ()
     while limiter.waiting:
         head = limiter.waiting[0]
         permits = permits_now(limiter, head.permits, config)
@@ -319,7 +337,12 @@ def serve(state: State, config: Config, grants: Grants = ()) -> Step:
             break
         limiter = hand_out(limiter._replace(waiting=limiter.waiting[1:]), head.name, permits)
         grants = (*grants, (head.name, permits))
-    return Step(state._replace(limiter=limiter), Decided(grants or None), ())
+    return Service(limiter, grants)
+
+
+def named_grants(grants: Grants) -> tuple[tuple[RequestName, int], ...] | None:
+    """Return the grants of the requests that have a name; None: there is none."""
+    return tuple((name, permits) for name, permits in grants if not isinstance(name, RangeRequest)) or None
 
 
 @rule(Rule.LIMIT_4)
@@ -331,22 +354,29 @@ def enqueue(limiter: Limiter, request: WaitingRequest, config: Config) -> Limite
 
 
 @rule(Rule.LIMIT_2, Rule.LIMIT_3, Rule.LIMIT_4)
+def request_permits(limiter: Limiter, request: WaitingRequest, config: Config) -> tuple[Limiter, int | None]:
+    """Grant a request its permits, let it wait (None), or refuse it a place in the queue (0)."""
+    permits = 0 if must_wait(limiter, config) else permits_now(limiter, request.permits, config)
+    if permits > 0:
+        return hand_out(limiter, request.name, permits), permits
+    after = enqueue(limiter, request, config)
+    return after, 0 if after is limiter else None
+
+
+@rule(Rule.LIMIT_4)
 def acquire(state: State, event: Acquire, config: Config) -> Step:
-    """Grant a request its permits, let it wait, or refuse it a place in the queue."""
-    # GUARD: a limit, permits to ask for, and a name that is free.
+    """Ask for permits under a name."""
+    # GUARD: a limit, storage that is not held for cursors, permits to ask for, and a name that is free.
     limiter = state.limiter
     is_known = event.id in limiter.out or any(request.name == event.id for request in limiter.waiting)
-    if config.max_reads_in_flight_bytes == 0 or event.permits < 1 or is_known:
+    is_off = config.max_reads_in_flight_bytes == 0 or config.storage is Storage.HELD
+    if is_off or event.permits < 1 or is_known:
         return Step(state, REFUSED, ())
 
-    # DECISION: whether the request is granted now.
-    permits = 0 if must_wait(limiter, config) else permits_now(limiter, event.permits, config)
-
-    # EFFECT and OUTCOME
-    if permits > 0:
-        return Step(state._replace(limiter=hand_out(limiter, event.id, permits)), Permitted(permits), ())
-    after = enqueue(limiter, WaitingRequest(event.id, event.permits, state.now_nanos), config)
-    return Step(state._replace(limiter=after), Permitted(0 if after is limiter else None), ())
+    # DECISION, EFFECT and OUTCOME
+    request = WaitingRequest(event.id, event.permits, state.now_nanos)
+    after, permits = request_permits(limiter, request, config)
+    return Step(state._replace(limiter=after), Permitted(permits), ())
 
 
 @rule(Rule.LIMIT_5)
@@ -357,7 +387,8 @@ def give_back(state: State, event: GiveBack, config: Config) -> Step:
         return Step(state, REFUSED, ())
 
     # DECISION, EFFECT and OUTCOME
-    return serve(state._replace(limiter=take_back(state.limiter, event.id)), config)
+    service = serve(take_back(state.limiter, event.id), config)
+    return Step(state._replace(limiter=service.limiter), Decided(named_grants(service.grants)), ())
 
 
 @rule(Rule.LIMIT_6)
@@ -368,17 +399,59 @@ def is_too_late(request: WaitingRequest, now_nanos: int, config: Config) -> bool
 
 
 @rule(Rule.LIMIT_6)
-def time_out(state: State, config: Config) -> Step:
+def time_out(limiter: Limiter, now_nanos: int, config: Config) -> Service:
     """Fail the requests that have waited too long, from the head, then serve the rest."""
-    waiting = state.limiter.waiting
+    waiting = limiter.waiting
     grants: Grants = ()
-    while waiting and is_too_late(waiting[0], state.now_nanos, config):
+    while waiting and is_too_late(waiting[0], now_nanos, config):
         grants = (*grants, (waiting[0].name, 0))
         waiting = waiting[1:]
-    after = state._replace(limiter=state.limiter._replace(waiting=waiting)) if grants else state
+    after = limiter._replace(waiting=waiting) if grants else limiter
     if config.variants.limiter_timeout is LimiterTimeout.LEAVES:
-        return Step(after, Decided(grants or None), ())
-    return serve(after, config, grants)
+        return Service(after, grants)
+    service = serve(after, config)
+    return service._replace(grants=(*grants, *service.grants))
+
+
+# Permits of reads by cursors.
+
+ENTRY_OVERHEAD_BYTES: Final = 64
+"""The bytes that an entry in flight is taken to need beside its own."""
+
+UNKNOWN_ENTRY_BYTES: Final = 10_240
+"""The least size that an entry of a ledger without bytes is taken to have."""
+
+
+@rule(Rule.LIMIT_1)
+def need_permits(config: Config) -> bool:
+    """Return whether reads by cursors take permits; variant `disabled_limit` "ignored" lets a disabled cache off."""
+    is_off = config.max_size_bytes == 0 and config.variants.disabled_limit is DisabledLimit.IGNORED
+    return config.max_reads_in_flight_bytes > 0 and config.storage is Storage.HELD and not is_off
+
+
+@rule(Rule.LIMIT_1)
+def estimated_entry_bytes(managed: ManagedLedger, ledger: int) -> int:
+    """Return the bytes that one entry of a ledger is taken to need: the average of the ledger, and an overhead."""
+    sizes = managed.sizes[ledger]
+    if sum(sizes) > 0:
+        return max(1, sum(sizes) // len(sizes)) + ENTRY_OVERHEAD_BYTES
+    average = managed.taken_bytes // max(1, managed.taken_entries)
+    return max(UNKNOWN_ENTRY_BYTES, average) + ENTRY_OVERHEAD_BYTES
+
+
+@rule(Rule.LIMIT_1)
+def estimated_bytes(managed: ManagedLedger, first: Position, last: Position) -> int:
+    """Return the permits that a range takes, all of it, whatever the cache holds."""
+    return (last.entry - first.entry + 1) * estimated_entry_bytes(managed, first.ledger)
+
+
+@rule(Rule.LIMIT_1)
+def count_taken(managed: ManagedLedger, sizes: tuple[int, ...], config: Config) -> ManagedLedger:
+    """Count entries that the cache has taken in, where estimates may need them."""
+    if not need_permits(config):
+        return managed
+    entries, size_bytes = managed.taken_entries + len(sizes), managed.taken_bytes + sum(sizes)
+    return managed._replace(taken_entries=entries, taken_bytes=size_bytes)
 
 
 @rule(Rule.LIMIT_7)

@@ -349,13 +349,13 @@ MANY_CURSORS = 12
 def case_menus(whole: tuple[str, ...], traits_of: WorkloadProfile) -> tuple[tuple[str, ...], ...]:
     """Return the menus of a case: everything, or one time in three the last level with what it needs.
 
-    The levels range and queue need each other; two cases in three of levels ledger and inflight stay there.
+    The levels range and queue need each other; two cases in three of levels ledger, inflight and limits stay there.
     """
     often = WORKLOADS[traits_of].often
     weighted = tuple(name for name in whole for _ in range(often.get(name, 1)))
     if last_level(whole) in {"range", "queue"}:
         return (weighted,)
-    if last_level(whole) in {"ledger", "inflight"}:
+    if last_level(whole) in {"ledger", "inflight", "limits"}:
         return own_menu(weighted), weighted, own_menu(weighted)
     return weighted, weighted, own_menu(weighted)
 

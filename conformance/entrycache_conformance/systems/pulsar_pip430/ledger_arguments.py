@@ -17,7 +17,7 @@ from entrycache_conformance.systems.pulsar_pip430.workload import LedgerNames
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Replay, ShortAnswer, Storage
-from entrycache_reference.pulsar_pip430.state import Ask, ManagedLedger, State
+from entrycache_reference.pulsar_pip430.state import Ask, ManagedLedger, RangeRequest, State
 from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
 
 LEDGERS_BEFORE: Final = (0, 2**31 - 2, 2**32 - 2, 255, 65_534, 2**53 - 1_000)
@@ -224,8 +224,10 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
 # Permits.
 
 
-def acquire(aim: Aim, state: State) -> ops.Acquire:
-    """Ask for permits under mostly a free name."""
+def acquire(aim: Aim, state: State) -> Any:
+    """Ask for permits under mostly a free name; where cursors take them, mostly begin to read."""
+    if aim.config.storage is Storage.HELD and aim.offers("read_begin", "replay_begin") and aim.draw(0, 19):
+        return replay_begin(aim, state) if aim.draw(0, 3) == 3 else read_begin(aim, state)
     used = {*state.limiter.out, *(request.name for request in state.limiter.waiting)}
     free = [name for name in aim.names.requests if name not in used]
     at = aim.draw(0, 12)
@@ -236,9 +238,14 @@ def acquire(aim: Aim, state: State) -> ops.Acquire:
     return ops.Acquire(name, min(permits, INTEGER_MAX))
 
 
-def give_back(aim: Aim, state: State) -> ops.GiveBack:
-    """Give back mostly what is out."""
-    out = list(state.limiter.out)
+def give_back(aim: Aim, state: State) -> Any:
+    """Give back mostly what is out; where cursors take permits, mostly release a read or let storage answer."""
+    if aim.config.storage is Storage.HELD and aim.offers("read_begin", "storage_answer") and aim.draw(0, 19):
+        held = [name for name in state.holds if ReadName(name) not in state.pending.of_cursors]
+        if held and (state.limiter.waiting or aim.draw(0, 1)):
+            return ops.Release(held[aim.draw(0, len(held) - 1)])
+        return storage_answer(aim, state)
+    out = [name for name in state.limiter.out if not isinstance(name, RangeRequest)]
     at = aim.draw(0, 6 * len(out) + 1)
     return ops.GiveBack(out[at % len(out)] if at < 6 * len(out) else aim.names.requests[at % len(aim.names.requests)])
 
@@ -319,6 +326,7 @@ def answer_one(aim: Aim, state: State) -> ops.StorageAnswer:
     kind = aim.draw(0, 7)
     if (
         ask is not None
+        and aim.limits.takes_answers(aim.config)
         and not stops_a_replay(aim, state, ask)
         and kind >= (6 if ask.cache is None else 5)
         and (ask.cache is None or ask.first < ask.last)

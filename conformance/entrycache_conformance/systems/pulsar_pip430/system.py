@@ -299,7 +299,7 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         cost_bound=cost_bound,
         visible_levels=dict.fromkeys(
             ("grace_millis", "evict_by_expected_reads", "evict_by_mark_deleted"),
-            frozenset({"cursors", "ledger", "inflight"}),
+            frozenset({"cursors", "ledger", "inflight", "limits"}),
         ),
     ),
     text=system.Text(

@@ -38,13 +38,15 @@ class Limits(pulsar.Limits):
     Without `readd_members` a member of the heap container must not be added again. `heap_members` is the largest number
     of members of a heap container. Without `tail_ties`, ties at the foremost cursor are avoided: when it has left a tie
     or come to one, every tracked cursor moves before the next query, if only to its own position. A managed ledger then
-    has at most three cursors.
+    has at most three cursors. Without `short_answers` storage gives no read that has taken permits fewer entries than
+    it asks for.
     """
 
     null_positions: bool = True
     readd_members: bool = True
     heap_members: int | None = bounded_field(1, None)
     tail_ties: bool = True
+    short_answers: bool = True
     max_requeues: int | None = bounded_field(0, None)
     lazy_expiry: bool = step_field(False)
 
@@ -73,6 +75,10 @@ class Limits(pulsar.Limits):
         """Return the limits lifted for a comparison: ties at the tail make wrong ranks, but still an answer."""
         return dataclasses.replace(self, max_steps=None, tail_ties=True)
 
+    def takes_answers(self, config: Config) -> bool:
+        """Return whether storage may give fewer entries than it is asked for."""
+        return self.short_answers or config.max_reads_in_flight_bytes == 0
+
 
 OPS_BELOW_TRIGGER: Final = frozenset(op.name for op in OPS if op.level in {"range", "queue"})
 """The operations of the levels at which no insert crosses the trigger."""
@@ -90,6 +96,9 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
         )
     if config.storage is Storage.HELD and config.evict_by_mark_deleted:
         return "the case holds storage back and tracks cursors where they acknowledge; expected one of both"
+    short = [index for index, op in enumerate(steps) if isinstance(op, ops.StorageAnswer) and type(op.answer) is int]
+    if config.storage is Storage.HELD and short and not declaration.limits.takes_answers(config):
+        return f"the subject takes no short answers where reads take permits, and step {short[0]} of the case is one"
     nulls = [index for index, op in enumerate(steps) if getattr(op, "pos", op) is None]
     if nulls and not declaration.limits.null_positions and "limits.null_positions" not in declaration.findings:
         return f"the subject takes no null positions, and step {nulls[0]} of the case has one"
@@ -313,6 +322,9 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 PREPARING_OPS: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
 """Operations that give the others of every level something to do."""
 
+OPS_OF_FLIGHT: Final = frozenset({"read_begin", "replay_begin", "storage_answer"})
+"""Operations that give requests for permits something to do, where a subject has them."""
+
 OPS_OF_READERS: Final = frozenset(
     "append cursor_open cursor_seek mark_delete ack activate deactivate cursor_state release replay_add observe "
     "delete_ledger cursor_close cursor_reset metrics advance cycle evict".split()
@@ -342,6 +354,7 @@ def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
 def levels_of(menu: Iterable[str]) -> set[str]:
     """Return the levels that have an operation in the menu; answers of storage belong to fetches if there are such."""
     names = set(menu) - {"observe"}
+    names -= set() if names & {"fetch", "read_begin", "replay_begin"} else {"storage_answer"}
     levels = {LEVEL_OF[name] for name in names} or {LEVELS[0]}
     return levels - {"inflight"} if "fetch" in names and "read_begin" not in names else levels
 
@@ -355,6 +368,8 @@ def own_menu(whole: Sequence[str]) -> tuple[str, ...]:
     """Return the operations of a menu's last level, with those that they need."""
     level = last_level(whole)
     own = OPS_OF_READERS if level == "inflight" else PREPARING_OPS
+    if level == "limits":
+        own = OPS_OF_READERS | OPS_OF_FLIGHT if "read_begin" in whole else frozenset({"advance"})
     return tuple(name for name in whole if LEVEL_OF[name] == level or name in own)
 
 
@@ -412,6 +427,9 @@ LIMIT_CONFIGS: Final[Menu] = {
 }
 """Settings of the limiter: few permits, short queues, and waits of a few milliseconds."""
 
+RANGE_LIMITS: Final = (150, 300, 1, 80, 600, 2_000, 12_000, 25_000, 0)
+"""Limits for reads by cursors: an entry of them takes at least 65 permits, and one of unknown size 10,304."""
+
 BOUNDARY_CONFIGS: Final[Menu] = {
     "ttl_nanos": (1_000_000_000, 2**32, 2**31, 2**32 + 1, 256, 65_536, 0),
     "max_requeues": (5, 1, 256, 0, 2),
@@ -468,6 +486,8 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         changes["storage_entry_size"] = max(1, min(declaration.limits.max_size, storage_size))
     if traits.has_boundary_values:
         changes |= _boundary_limits(draw, changes, crosses)
+    if changes.get("storage") is Storage.HELD and "max_reads_in_flight_bytes" in changes:
+        changes["max_reads_in_flight_bytes"] = choose(draw, RANGE_LIMITS)
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     return within_schema(dataclasses.replace(base, **changes), declaration)
@@ -482,14 +502,8 @@ def _boundary_limits(draw: Draw, changes: Mapping[str, Any], crosses: bool) -> d
 
 
 def within_schema(config: Config, declaration: Declaration) -> Config:
-    """Return the configuration with storage held only if cursors are tracked where they read, and without permits.
-
-    Reads of cursors that storage holds back would need permits, which the reference does not count yet.
-    """
-    if config.storage is Storage.AT_ONCE:
-        return config
-    config = dataclasses.replace(config, max_reads_in_flight_bytes=0)
-    if not config.evict_by_mark_deleted:
+    """Return the configuration with storage held only if cursors are tracked where they read."""
+    if config.storage is Storage.AT_ONCE or not config.evict_by_mark_deleted:
         return config
     key = "evict_by_mark_deleted" if declaration.varies("evict_by_mark_deleted") else "storage"
     return dataclasses.replace(config, **{key: getattr(Config(), key)})

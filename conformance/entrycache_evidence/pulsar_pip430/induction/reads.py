@@ -32,6 +32,7 @@ from entrycache_reference.pulsar_pip430.state import (
     Limiter,
     Part,
     PendingReads,
+    RangeRequest,
     Slot,
     State,
     Step,
@@ -201,7 +202,9 @@ def limited_state(granted: int, number: int) -> State:
         WaitingRequest(name, shapes.any_integer(f"{name}.permits"), shapes.any_integer(f"{name}.since"))
         for name in QUEUED[:number]
     )
-    out = {name: shapes.any_integer(f"{name}.permits") for name in GRANTED[:granted]}
+    out: dict[vocabulary.RequestName | RangeRequest, Any] = {
+        name: shapes.any_integer(f"{name}.permits") for name in GRANTED[:granted]
+    }
     return initial(LIMITED)._replace(
         now_nanos=shapes.any_integer("now"), limiter=Limiter(shapes.any_integer("free"), out, waiting)
     )
@@ -302,16 +305,17 @@ class WaitingLoop(NamedTuple):
     function: str
     rule: rules.Rule
     claim: str
-    run: Callable[[Model, State], Step]
-    is_over: Callable[[Step], bool]
+    run: Callable[[Model, State], storage_reads.Service]
+    is_over: Callable[[State, Limiter], bool]
 
 
-def _is_served(done: Step) -> bool:
-    return leaves_nobody_who_fits(LIMITED, done.state, ops.LimiterState(), done)
+def _is_served(state: State, limiter: Limiter) -> bool:
+    after = state._replace(limiter=limiter)
+    return leaves_nobody_who_fits(LIMITED, after, ops.LimiterState(), Step(after, outcomes.Decided(), ()))
 
 
-def _is_timed_out(done: Step) -> bool:
-    waiting, now = done.state.limiter.waiting, done.state.now_nanos
+def _is_timed_out(state: State, limiter: Limiter) -> bool:
+    waiting, now = limiter.waiting, state.now_nanos
     if not waiting:
         return True
     timeout, millis = LIMITED.acquire_timeout_millis, now // 10**6 - waiting[0].since_nanos // 10**6
@@ -325,14 +329,14 @@ WAITING_LOOPS: Final = (
         "storage_reads.serve",
         rules.Rule.LIMIT_5,
         "serving those who wait ends with nobody who waits, or with a head that does not fit",
-        lambda model, state: model["storage_reads.serve"](state, LIMITED),
+        lambda model, state: model["storage_reads.serve"](state.limiter, LIMITED),
         _is_served,
     ),
     WaitingLoop(
         "storage_reads.time_out",
         rules.Rule.LIMIT_6,
         "failing those who have waited too long ends with nobody who waits, or with a head that has not",
-        lambda model, state: model["storage_reads.time_out"](state, _LEAVING),
+        lambda model, state: model["storage_reads.time_out"](state.limiter, state.now_nanos, _LEAVING),
         _is_timed_out,
     ),
 )
@@ -349,9 +353,8 @@ def _waiting_obligations(loop: WaitingLoop) -> Callable[[Any, Model], Iterator[l
                 done = loop.run(term_model, state._replace(limiter=state.limiter._replace(waiting=requests)))
             except Unknown:
                 return False
-            assert isinstance(done.outcome, outcomes.Decided)
-            decided = [name for name, _ in done.outcome.granted or ()]
-            return decided == list(QUEUED[: len(decided)]) and loop.is_over(done)
+            decided = [name for name, _ in done.grants]
+            return decided == list(QUEUED[: len(decided)]) and loop.is_over(state, done.limiter)
 
         limiter = state.limiter
         given = z3.And(
@@ -366,17 +369,15 @@ def _waiting_obligations(loop: WaitingLoop) -> Callable[[Any, Model], Iterator[l
     return obligations
 
 
-def _serve_one(state: State, config: Config, grants: Any = ()) -> Step:
+def _serve_one(limiter: Limiter, config: Config) -> storage_reads.Service:
     """Serve the head alone."""
-    limiter = state.limiter
-    one = state._replace(limiter=limiter._replace(waiting=tuple(limiter.waiting)[:1]))
-    done = storage_reads.serve(one, config, grants)
-    left = (*done.state.limiter.waiting, *tuple(limiter.waiting)[1:])
-    return done._replace(state=state._replace(limiter=done.state.limiter._replace(waiting=left)))
+    done = storage_reads.serve(limiter._replace(waiting=tuple(limiter.waiting)[:1]), config)
+    left = (*done.limiter.waiting, *tuple(limiter.waiting)[1:])
+    return done._replace(limiter=done.limiter._replace(waiting=left))
 
 
-def _time_nobody_out(state: State, config: Config) -> Step:
-    return Step(state, outcomes.Decided(), ())
+def _time_nobody_out(limiter: Limiter, now_nanos: int, config: Config) -> storage_reads.Service:
+    return storage_reads.Service(limiter)
 
 
 # The table of pending reads: a range is cut at up to three asks, of which one cannot be joined.

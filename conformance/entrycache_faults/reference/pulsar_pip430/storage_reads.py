@@ -14,13 +14,16 @@ from entrycache_reference.pulsar_pip430 import (
     ops,
     outcomes,
     pending_reads,
+    reads_in_flight,
     storage_reads,
 )
-from entrycache_reference.pulsar_pip430.config import Config, LimiterTimeout
+from entrycache_reference.pulsar_pip430.config import Config, DisabledLimit, LimiterTimeout
 from entrycache_reference.pulsar_pip430.state import (
     Ask,
+    CachedRange,
     HeldPosition,
     Limiter,
+    ManagedLedger,
     OpenRead,
     Part,
     PendingReads,
@@ -29,7 +32,7 @@ from entrycache_reference.pulsar_pip430.state import (
     WaitingRequest,
 )
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, Reads, RequestName
+from entrycache_reference.vocabulary import ABSENT, Absent, CacheName, HoldName, Position, ReadName, Reads, RequestName
 
 
 @seeded_fault(Rule.READ_7, "storage_reads.look_up")
@@ -280,6 +283,49 @@ def hand_out_one_too_few(free: Limiter, name: RequestName, permits: int) -> Limi
     return after._replace(free=after.free + 1) if permits > 1 and not free.waiting else after
 
 
+@seeded_fault(Rule.LIMIT_1, "storage_reads.estimated_entry_bytes")
+def estimate_without_overhead(managed: ManagedLedger, ledger: int) -> int:
+    """An entry of a ledger with bytes is taken to need nothing beside its own size."""
+    estimate = storage_reads.estimated_entry_bytes(managed, ledger)
+    return estimate - storage_reads.ENTRY_OVERHEAD_BYTES if sum(managed.sizes[ledger]) else estimate
+
+
+@seeded_fault(Rule.LIMIT_1, "reads_in_flight.request_range", other=True)
+def request_what_is_not_cached(
+    work: pending_reads.Work, name: ReadName, first: Position, last: Position, config: Config
+) -> pending_reads.Work:
+    """A range that is cached as a whole takes no permits."""
+    cache = pending_reads.read_named(work, name).cache
+    wanted = pending_reads.positions_in(first, last)
+    if all(change.entry_at(work.state, cache, pos) is not None for pos in wanted):
+        return reads_in_flight.begin_range(work, name, CachedRange(first, last), config)
+    return reads_in_flight.request_range(work, name, first, last, config)
+
+
+@seeded_fault(Rule.LIMIT_5, "pending_reads.return_permits", other=True)
+def return_when_it_is_there(work: pending_reads.Work, name: ReadName, config: Config) -> pending_reads.Work:
+    """The permits of a range go back when it is there, while its entries are still held."""
+    if name not in work.state.pending.of_cursors:
+        return pending_reads.return_permits(work, name, config)
+    alone = work.state.holds.get(HoldName(name), ())
+    done = pending_reads.return_permits(pending_reads.with_held(work, name, ()), name, config)
+    return pending_reads.with_held(done, name, alone)
+
+
+@seeded_fault(Rule.LIMIT_8, "reads_in_flight.request_range")
+def request_once_a_read(
+    work: pending_reads.Work, name: ReadName, first: Position, last: Position, config: Config
+) -> pending_reads.Work:
+    """A later chunk goes with the permits of an earlier one whose entries the read still has."""
+    held = pending_reads.held_by(work.state, name)
+    if pending_reads.read_named(work, name).most is not None and held and held[0].request is not None:
+        return reads_in_flight.begin_range(work, name, CachedRange(first, last, request=held[0].request), config)
+    return reads_in_flight.request_range(work, name, first, last, config)
+
+
+SEEDED_FAULTS.register_variant(
+    "Reads of a disabled cache take no permits.", Rule.LIMIT_1, disabled_limit=DisabledLimit.IGNORED
+)
 SEEDED_FAULTS.register_variant(
     "Who waits behind a request that timed out is not served.", Rule.LIMIT_6, limiter_timeout=LimiterTimeout.LEAVES
 )

@@ -55,6 +55,7 @@ LAWS: Final[tuple[Law, ...]] = (
     *cursor_reads.PENDING_LAWS,
     *reads_in_flight.READS_IN_FLIGHT_LAWS,
     *storage_reads.PERMIT_LAWS,
+    *ledgers.RANGE_LAWS,
     *state.PLACE_LAWS,
     Law(Rule.LIVENESS_2, (), always, answers_its_own, True),
 )

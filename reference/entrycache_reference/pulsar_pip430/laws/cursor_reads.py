@@ -15,7 +15,7 @@ from entrycache_reference.pulsar_pip430.config import Config, Replay
 from entrycache_reference.pulsar_pip430.laws import law
 from entrycache_reference.pulsar_pip430.laws.law import Law, cursor_named, end_of, entries_there
 from entrycache_reference.pulsar_pip430.outcomes import Served
-from entrycache_reference.pulsar_pip430.state import Ask, ManagedCursor, ManagedLedger, Part, State, Step
+from entrycache_reference.pulsar_pip430.state import Ask, ManagedCursor, ManagedLedger, Part, RangeRequest, State, Step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position, ReadName
 
@@ -268,7 +268,7 @@ def gives_back_one(config: Config, pre: State, event: ops.ReplayAdd, step: Step)
     left = [one.slot for one in pre.holds[event.hold] if one.slot != slot]
     after = [one.slot for one in step.state.holds.get(event.hold, ())]
     return (
-        [part.event for part in step.parts] == wanted
+        [part.event for part in step.parts][: len(wanted)] == wanted
         and after == left
         and bool(left) == (event.hold in step.state.holds)
     )
@@ -356,6 +356,9 @@ def asks_for_the_rest(config: Config, pre: State, event: ops.Fetch, step: Step) 
         )
     )
 
+
+RELEASING_OPS: Final = (ops.Release, ops.ReplayAdd, ops.Advance)
+"""The operations by which a read that waits for permits may get them, or fail."""
 
 AskingOp = ops.Fetch | ops.ReadBegin | ops.ReplayBegin | ops.StorageAnswer
 
@@ -481,9 +484,10 @@ def has_open_reads(config: Config, pre: State, event: AskingOp, step: Step) -> b
 
 
 def nobody_waits_for_nothing(config: Config, pre: State, event: AskingOp, step: Step) -> bool:
-    """Check R-INFLIGHT-13: whoever has not ended waits for an ask that is open."""
-    after = step.state.pending
+    """Check R-INFLIGHT-13: whoever has not ended waits for an ask that is open, or for permits."""
+    after, requests = step.state.pending, [request.name for request in step.state.limiter.waiting]
     waiting = {name for ask in after.asks.values() for name in names_waiting(ask)}
+    waiting |= {name.read for name in requests if isinstance(name, RangeRequest)}
     return after.reads.keys() | after.of_cursors.keys() <= waiting
 
 
@@ -493,5 +497,5 @@ PENDING_LAWS: Final = (
     Law(Rule.INFLIGHT_3, (ops.StorageAnswer,), is_answered, everybody_gets_his_part, True),
     Law(Rule.INFLIGHT_6, (ops.StorageAnswer,), is_failing, all_asks_sealed, True),
     Law(Rule.INFLIGHT_8, (ops.StorageAnswer,), has_a_failed_part, fails_when_all_is_answered, True),
-    Law(Rule.INFLIGHT_13, ASKING_OPS, has_open_reads, nobody_waits_for_nothing, True),
+    Law(Rule.INFLIGHT_13, (*ASKING_OPS, *RELEASING_OPS), has_open_reads, nobody_waits_for_nothing, True),
 )

@@ -24,6 +24,7 @@ from entrycache_reference.pulsar_pip430.state import (
     ManagedCursor,
     ManagedLedger,
     Part,
+    RangeRequest,
     ReadInFlight,
     Row,
     Slot,
@@ -93,7 +94,8 @@ def _refused_read(config: Config, pre: State, event: ops.Read) -> bool:
 
 def _refused_request(config: Config, pre: State, event: ops.Acquire) -> bool:
     names = {*pre.limiter.out, *(request.name for request in pre.limiter.waiting)}
-    return config.max_reads_in_flight_bytes <= 0 or event.permits <= 0 or event.id in names
+    is_off = config.max_reads_in_flight_bytes <= 0 or config.storage is not Storage.AT_ONCE
+    return is_off or event.permits <= 0 or event.id in names
 
 
 def _refused_fetch(config: Config, pre: State, event: ops.Fetch) -> bool:
@@ -106,6 +108,12 @@ def _refused_answer(config: Config, pre: State, event: ops.StorageAnswer) -> boo
     if ask is None or isinstance(event.answer, ops.StorageAnswerKind):
         return ask is None
     return event.answer <= 0 or event.answer > ask.last - ask.first
+
+
+def decides_ranges(pre: State, step: Step) -> bool:
+    """Return whether a read by a cursor that waited for permits has got them, or has waited too long."""
+    waiting = step.state.limiter.waiting
+    return any(isinstance(one.name, RangeRequest) and one not in waiting for one in pre.limiter.waiting)
 
 
 def reads_of(pre: State, cache: CacheName, cursor: CursorName | None = None) -> list[ReadInFlight]:

@@ -1,13 +1,15 @@
-"""The laws about managed ledgers: what an append caches, what acknowledgements do, and what cursors make leave.
+"""The laws about managed ledgers: appends, acknowledgements, what cursors make leave, and the permits of their reads.
 
 Those of acknowledgements compare a cursor before and after; their *target* is the position up to which is acknowledged.
-Those of what leaves look at the invalidations among the parts: which there are, and up to where."""
+Those of what leaves look at the invalidations among the parts: which there are, and up to where. Those of permits look
+at the ranges that are open after a step, and at what is held: which request each belongs to, and which are out."""
 
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config, ZeroReads
+from entrycache_reference.pulsar_pip430.config import Config, DisabledLimit, LimiterTimeout, Storage, ZeroReads
 from entrycache_reference.pulsar_pip430.laws.cursor_reads import (
     CURSOR_OPS,
     chunks_of,
@@ -17,11 +19,30 @@ from entrycache_reference.pulsar_pip430.laws.cursor_reads import (
     parts_of,
     unread,
 )
-from entrycache_reference.pulsar_pip430.laws.law import Law, cursor_named, end_of, entries_there, removed_entries
+from entrycache_reference.pulsar_pip430.laws.law import (
+    Law,
+    cursor_named,
+    end_of,
+    entries_there,
+    refusable,
+    removed_entries,
+)
+from entrycache_reference.pulsar_pip430.laws.storage_reads import READING_OPS, may_serve
+from entrycache_reference.pulsar_pip430.ops import Op
 from entrycache_reference.pulsar_pip430.outcomes import Appended, CursorAt, Removed
-from entrycache_reference.pulsar_pip430.state import Cache, ManagedCursor, ManagedLedger, State, Step
+from entrycache_reference.pulsar_pip430.state import (
+    Cache,
+    CachedRange,
+    HeldPosition,
+    ManagedCursor,
+    ManagedLedger,
+    RangeRequest,
+    ReadInFlight,
+    State,
+    Step,
+)
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Position
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, CacheName, HoldName, Position, ReadName
 
 
 def is_wanted(config: Config, cache: Cache, now_nanos: int) -> bool:
@@ -268,6 +289,146 @@ PASSES: Final = (ops.Expire, ops.Evict, ops.Cycle, ops.RunScheduled)
 
 TRACKING_OPS: Final = (*CURSOR_OPS, ops.Activate, ops.CursorOpen, ops.CursorRead, ops.ReplayRead, ops.Append)
 
+# Permits of reads by cursors.
+
+
+def take_permits(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether the step is one of reads by cursors, which take permits, and it is not refused."""
+    is_held = config.max_reads_in_flight_bytes > 0 and config.storage is Storage.HELD
+    is_off = config.max_size_bytes == 0 and config.variants.disabled_limit is DisabledLimit.IGNORED
+    return is_held and not is_off and not refusable(config, pre, event)
+
+
+class NewRange(NamedTuple):
+    """A range that a read by a cursor has asked permits for in a step, and that it still waits for."""
+
+    name: ReadName
+    read: ReadInFlight
+    range: CachedRange
+    is_waiting: bool
+
+
+def new_ranges(pre: State, step: Step) -> Iterator[NewRange]:
+    """Yield the ranges that reads have asked permits for in a step, of those that are not there yet."""
+    for name, read in step.state.pending.of_cursors.items():
+        before = pre.pending.of_cursors.get(name)
+        for cached in (*read.ranges, *read.waiting):
+            known = () if before is None else (*before.ranges, *before.waiting)
+            place = (cached.first, cached.last, cached.request)
+            if all((other.first, other.last, other.request) != place for other in known):
+                yield NewRange(name, read, cached, cached in read.waiting)
+
+
+def asks_for_ranges(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether a read has asked for the permits of a range, and has it or will get it."""
+    if not take_permits(config, pre, event, step):
+        return False
+    wanted = (not any(gap.has_failed for gap in new.range.gaps) for new in new_ranges(pre, step))
+    return any(wanted) or bool(held_since(event, step))
+
+
+def held_since(event: Op, step: Step) -> tuple[HeldPosition, ...]:
+    """Return what a read has got in the step that began it."""
+    if not isinstance(event, ops.ReadBegin | ops.ReplayBegin):
+        return ()
+    return step.state.holds.get(HoldName(event.read), ())
+
+
+def takes_the_estimate(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Check R-LIMIT-1: a range has its permits, or waits for them and has looked at nothing."""
+    limiter, limit = step.state.limiter, config.max_reads_in_flight_bytes
+    waiting = {request.name: request.permits for request in limiter.waiting}
+    if any(held.request is None for held in held_since(event, step)):
+        return False
+    for name, read, cached, is_waiting in new_ranges(pre, step):
+        if cached.request is None:
+            return False
+        before = pre.pending.of_cursors.get(name)
+        if any(gap.has_failed for gap in cached.gaps) or (before is not None and cached.request < before.requests):
+            continue
+        request, entries = RangeRequest(name, cached.request), cached.last.entry - cached.first.entry + 1
+        wanted = [entries * (64 + each) for each in sizes_estimated(pre, step, read.cache, cached.first.ledger)]
+        given = waiting.get(request) if is_waiting else limiter.out.get(request)
+        if given not in [permits if is_waiting else min(limit, permits) for permits in wanted]:
+            return False
+        held = step.state.holds.get(HoldName(name), ())
+        if is_waiting and (cached.gaps or any(one.request == cached.request for one in held)):
+            return False
+    return True
+
+
+def sizes_estimated(pre: State, step: Step, name: CacheName, ledger: int) -> set[int]:
+    """Return the sizes that an entry of a ledger may be taken to have: before the step, or after it."""
+    sizes = pre.managed[name].sizes[ledger]
+    if any(sizes):
+        return {max(1, sum(sizes) // len(sizes))}
+    taken = (pre.managed[name], step.state.managed[name])
+    return {max(10_240, one.taken_bytes // one.taken_entries if one.taken_entries else 0) for one in taken}
+
+
+def are_permits_out(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether permits of reads by cursors are out, before the step or after it."""
+    both = (*pre.limiter.out, *step.state.limiter.out)
+    return take_permits(config, pre, event, step) and any(isinstance(name, RangeRequest) for name in both)
+
+
+def are_out_while_held(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Check R-LIMIT-5, for reads by cursors: permits are out exactly while something of their range is, in order."""
+    after, reads = step.state.limiter, step.state.pending.of_cursors
+    used = {
+        RangeRequest(name, one.request)
+        for name, read in reads.items()
+        for one in read.ranges
+        if one.request is not None
+    }
+    for name, held in step.state.holds.items():
+        used |= {RangeRequest(ReadName(name), one.request) for one in held if one.request is not None}
+    left = tuple(request for request in pre.limiter.waiting if request in after.waiting)
+    in_order = left == pre.limiter.waiting[len(pre.limiter.waiting) - len(left) :]
+    has_given_back = not pre.limiter.out.keys() <= after.out.keys()
+    serves = config.variants.limiter_timeout is LimiterTimeout.SERVES and has_given_back
+    out = {name for name in after.out if isinstance(name, RangeRequest)}
+    return used == out and in_order and not (serves and may_serve(config, after))
+
+
+def has_to_wait(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether a range that a read wants has to wait for permits from now on."""
+    waiting = step.state.limiter.waiting
+    return any(isinstance(one.name, RangeRequest) and one not in pre.limiter.waiting for one in waiting)
+
+
+def waits_behind_the_others(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Check R-LIMIT-4, for reads by cursors: new requests wait behind the old ones, and there is room for them."""
+    is_new = [request not in pre.limiter.waiting for request in step.state.limiter.waiting]
+    return is_new == sorted(is_new) and len(is_new) <= config.acquire_queue
+
+
+def reads_a_later_chunk(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether a read asks for the permits of a chunk while it has something of earlier ones."""
+    return take_permits(config, pre, event, step) and any(
+        new.read.most is not None and bool(earlier_of(step, new)) for new in new_ranges(pre, step)
+    )
+
+
+def earlier_of(step: Step, new: NewRange) -> list[HeldPosition]:
+    """Return what a read has got of the chunks before a new one."""
+    held = step.state.holds.get(HoldName(new.name), ())
+    return [one for one in held if not new.range.first <= one.slot.pos <= new.range.last]
+
+
+def has_permits_of_its_own(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Check R-LIMIT-8: a later chunk has its own request, and what the read has got before keeps its permits."""
+    out = step.state.limiter.out
+    for new in new_ranges(pre, step):
+        if new.read.most is not None:
+            for held in earlier_of(step, new):
+                if held.request is None or held.request == new.range.request:
+                    return False
+                if RangeRequest(new.name, held.request) not in out:
+                    return False
+    return True
+
+
 LEDGER_LAWS: Final = (
     Law(Rule.LEDGER_1, (ops.Append,), is_taken, caches_with_the_number_of_cursors, True),
     Law(Rule.LEDGER_2, (ops.Append,), rolls_over, passes_what_is_consumed, True),
@@ -283,4 +444,11 @@ LEDGER_LAWS: Final = (
     Law(Rule.LEDGER_17, (ops.DeleteLedger,), is_taken, drops_that_ledger, True),
     Law(Rule.LEDGER_17, (ops.Append,), rolls_over, drops_nothing_by_itself, True),
     Law(Rule.LEDGER_20, (*ops.LEDGER_OPS, *PASSES), has_managed, touches_no_other, True),
+)
+
+RANGE_LAWS: Final = (
+    Law(Rule.LIMIT_1, READING_OPS, asks_for_ranges, takes_the_estimate, True),
+    Law(Rule.LIMIT_4, READING_OPS, has_to_wait, waits_behind_the_others, True),
+    Law(Rule.LIMIT_5, READING_OPS, are_permits_out, are_out_while_held, True),
+    Law(Rule.LIMIT_8, READING_OPS, reads_a_later_chunk, has_permits_of_its_own, True),
 )

@@ -19,7 +19,7 @@ from entrycache_reference.pulsar_pip430.config import (
     ZeroReads,
 )
 from entrycache_reference.pulsar_pip430.laws import law
-from entrycache_reference.pulsar_pip430.laws.cursor_reads import is_done, is_taken, parts_of, unread
+from entrycache_reference.pulsar_pip430.laws.cursor_reads import RELEASING_OPS, is_done, is_taken, parts_of, unread
 from entrycache_reference.pulsar_pip430.laws.law import Law
 from entrycache_reference.pulsar_pip430.state import Ask, CachedRange, ReadInFlight, State, Step, Wait
 from entrycache_reference.rules import Rule
@@ -351,7 +351,7 @@ def seals_that_ledger(config: Config, pre: State, event: ops.StorageAnswer, step
     after = step.state.pending.asks
     old = {number: after[number].is_joinable for number in before}
     new = all(other.is_joinable for number, other in after.items() if number not in pre.pending.asks)
-    return old == joinable and new and not parts_of(step, ops.Insert)
+    return old == joinable and (new or not config.max_size_bytes) and not parts_of(step, ops.Insert)
 
 
 def tries_again(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> list[tuple[Part, CachedRange]]:
@@ -438,7 +438,7 @@ def reads_that_fail(config: Config, pre: State, event: ops.StorageAnswer, step: 
         is_last = not any(cached.hits for cached in part.read.ranges)
         has_rests = any(gap.rests for cached in part.read.ranges for gap in cached.gaps)
         is_losing = event.answer in FAILURES or is_failing(part.read)
-        if not part.others and is_last and not has_rests and is_losing:
+        if not part.others and not part.read.waiting and is_last and not has_rests and is_losing:
             failing.append(part)
     return failing
 
@@ -518,7 +518,7 @@ def is_held_reading(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 READS_IN_FLIGHT_LAWS: Final = (
     Law(Rule.LEDGER_3, (ops.ReadBegin,), keeps_a_read_open, wants_the_next_ones, True),
-    Law(Rule.LEDGER_18, READING_OPS, is_held_reading, counts_what_storage_gave, True),
+    Law(Rule.LEDGER_18, (*READING_OPS, *RELEASING_OPS), is_held_reading, counts_what_storage_gave, True),
     Law(Rule.INFLIGHT_2, READING_OPS, sends_asks, asks_once, True),
     Law(Rule.INFLIGHT_3, (ops.StorageAnswer,), gives_to_cursors, fills_with_the_count_of_now, True),
     Law(Rule.INFLIGHT_4, (ops.StorageAnswer,), gives_to_cursors, shares_one_count, True),

@@ -67,6 +67,8 @@ def is_allowed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
 
 def time_moves(config: Config, pre: State, event: ops.Advance, step: Step) -> bool:
     """Check R-STATE-4; R-LIMIT-6 is about the requests that wait."""
+    if law.decides_ranges(pre, step):
+        return step.state.now_nanos == pre.now_nanos + event.nanos
     after = step.state._replace(limiter=pre.limiter) if pre.limiter.waiting else step.state
     return after == pre._replace(now_nanos=pre.now_nanos + event.nanos)
 
@@ -129,7 +131,7 @@ STATE_LAWS: Final = (
     law.Law(Rule.STATE_1, (), content_changed, bytes_are_sums),
     law.Law(Rule.STATE_2, (), content_changed, one_slot_an_entry),
     law.Law(Rule.STATE_3, (), content_changed, queue_sorted_by_age),
-    law.Law(Rule.STATE_4, (ops.Advance,), is_allowed, time_moves),
+    law.Law(Rule.STATE_4, (ops.Advance,), is_allowed, time_moves, True),
     law.Law(Rule.STATE_5, REFUSABLE_OPS, was_refused, is_unchanged, True),
     law.Law(Rule.STATE_6, (ops.Advance,), is_to_refuse, refuses),
     law.Law(Rule.STATE_7, (ops.Exists, ops.Usage, ops.Observe), law.always, only_looks),
@@ -260,8 +262,8 @@ def cycles_counted(config: Config, pre: State, event: Op, step: Step) -> bool:
 
 def reads_in_question(config: Config, pre: State, event: Op, step: Step) -> bool:
     """Return whether something was read, or one of the counters of reads moved."""
-    if type(step.outcome) is Served:
-        return True
+    if type(step.outcome) is Served or law.decides_ranges(pre, step):
+        return type(step.outcome) is Served
     return step.state.counts is not pre.counts and step.state.counts[3:] != pre.counts[3:]
 
 

@@ -33,12 +33,23 @@ from entrycache_reference.pulsar_pip430.ops import (
     MarkRead,
     Op,
     Read,
+    ReadBegin,
     ReadOne,
     Release,
+    ReplayAdd,
+    ReplayBegin,
     StorageAnswer,
 )
-from entrycache_reference.pulsar_pip430.outcomes import Decided, Permits, Permitted, Refused, Released, Served
-from entrycache_reference.pulsar_pip430.state import Limiter, Part, Slot, State, Step, WaitingRequest
+from entrycache_reference.pulsar_pip430.outcomes import Decided, Permits, Permitted, Released, Served
+from entrycache_reference.pulsar_pip430.state import (
+    Limiter,
+    Part,
+    RangeRequest,
+    Slot,
+    State,
+    Step,
+    WaitingRequest,
+)
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, Position, ReadName, RequestName
 
@@ -216,7 +227,9 @@ def delivers(config: Config, pre: State, event: Read | ReadOne | Release, step: 
     if type(event) is not Release:
         return not law.refusable(config, pre, event)
     is_open = not law.refusable(config, pre, event)
-    return is_open and any(held.is_cached for held in pre.holds.get(event.hold, ()))
+    return (
+        is_open and not law.decides_ranges(pre, step) and any(held.is_cached for held in pre.holds.get(event.hold, ()))
+    )
 
 
 def one_fewer_each(config: Config, pre: State, event: Read | ReadOne | Release, step: Step) -> bool:
@@ -264,7 +277,7 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
     inserts = (part for part in step.parts if isinstance(part.event, Insert) and law.is_inserted(part.step))
     anew = {Slot(part.event.cache, part.event.pos) for part in inserts if isinstance(part.event, Insert)}
     for name, held_positions in step.state.holds.items():
-        if type(event) is StorageAnswer and ReadName(name) in pre.pending.of_cursors:
+        if ReadName(name) in pre.pending.of_cursors:
             continue  # the read may give a position back and get it again; R-INFLIGHT-4 is about what it gets
         earlier = {held.slot: held.is_cached for held in pre.holds.get(name, ())}
         for held in held_positions:
@@ -274,7 +287,7 @@ def claims_follow_entries(config: Config, pre: State, event: Op, step: Step) -> 
                 there and earlier.get(held.slot, True) and not (held.slot in anew and held.slot in earlier)
             ):
                 return False
-    if type(event) is not Release:
+    if type(event) is not Release or law.decides_ranges(pre, step):
         return True
     return all(
         law.cached_entry(step.state, held.slot.cache, held.slot.pos)
@@ -306,8 +319,11 @@ def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release
     wanted = {name: [held.slot for held in held_positions] for name, held_positions in pre.holds.items()}
     if isinstance(event, Release):
         slots = None if law.refusable(config, pre, event) else wanted.pop(event.hold, None)
-        answer: Refused | Released = law.REFUSED if slots is None else Released(len(slots))
-        return step.outcome == answer and after == wanted
+        if slots is None or not isinstance(step.outcome, Released):
+            return slots is None and step.outcome == law.REFUSED and after == wanted
+        others = frozenset(after) - pre.pending.of_cursors.keys()
+        wanted = {name: wanted.get(name, []) for name in others | {*wanted} - pre.pending.of_cursors.keys()}
+        return step.outcome.released == len(slots) and wanted == {name: after.get(name, []) for name in wanted}
     if event.hold is not ABSENT:
         wanted[event.hold] = [Slot(event.cache, pos) for pos in requested_positions(event)]
     return after == wanted
@@ -324,10 +340,14 @@ DELIVERIES_LAWS: Final = (
 # Permits.
 
 
+READING_OPS: Final = (ReadBegin, ReplayBegin, StorageAnswer, Release, ReplayAdd, Advance)
+"""The operations in which reads by cursors take permits or give them back."""
+
+
 class Service(NamedTuple):
     """The waiting requests that are served when permits come free, with their permits, and those that stay."""
 
-    granted: tuple[tuple[RequestName, int], ...]
+    granted: tuple[tuple[RequestName | RangeRequest, int], ...]
     left: tuple[WaitingRequest, ...]
 
 
@@ -341,15 +361,18 @@ def served_by_sums(config: Config, free: int, waiting: tuple[WaitingRequest, ...
     return Service(tuple((request.name, request.permits) for request in waiting[:fitting]), waiting[fitting:])
 
 
-def is_leaving_permits(config: Config, pre: State, step: Step, freed: Limiter, gone: tuple[RequestName, ...]) -> bool:
+def is_leaving_permits(
+    config: Config, pre: State, step: Step, freed: Limiter, gone: tuple[RequestName | RangeRequest, ...]
+) -> bool:
     """Return whether exactly these requests failed, and then those were served that fit into what was freed."""
     service = served_by_sums(config, freed.free, freed.waiting)
     if gone and config.variants.limiter_timeout is LimiterTimeout.LEAVES:
         service = Service((), freed.waiting)
     after = step.state.limiter
     decided = (*((name, 0) for name in gone), *service.granted)
+    names = tuple((name, permits) for name, permits in decided if not isinstance(name, RangeRequest))
     return (
-        step.outcome == Decided(decided or None)
+        step.outcome == Decided(names or None)
         and after.waiting == service.left
         and after.out == {**freed.out, **dict(service.granted)}
     )
@@ -427,19 +450,48 @@ def has_waiting_ones(config: Config, pre: State, event: Advance, step: Step) -> 
     return event.nanos >= 0 and bool(pre.limiter.waiting)
 
 
-def fails_the_late_ones(config: Config, pre: State, event: Advance, step: Step) -> bool:
-    """Check R-LIMIT-6."""
+def late_ones(config: Config, pre: State, event: Advance) -> list[WaitingRequest]:
+    """Return the requests from the head on that have waited for as long as they may."""
     now_millis = (pre.now_nanos + event.nanos) // 10**6
     longest = config.acquire_timeout_millis
-    late = [
-        request
-        for request in pre.limiter.waiting
-        if longest > 0 and now_millis - request.since_nanos // 10**6 >= longest
-    ]
+
+    def is_late(request: WaitingRequest) -> bool:
+        return longest > 0 and now_millis - request.since_nanos // 10**6 >= longest
+
+    return list(takewhile(is_late, pre.limiter.waiting))
+
+
+def fails_the_late_ones(config: Config, pre: State, event: Advance, step: Step) -> bool:
+    """Check R-LIMIT-6."""
+    late = late_ones(config, pre, event)
+    if any(isinstance(request.name, RangeRequest) for request in pre.limiter.waiting):
+        return fails_late_ranges(config, pre, step, late)
     if not late:
         return step.outcome == Decided() and step.state.limiter == pre.limiter
     freed = pre.limiter._replace(waiting=pre.limiter.waiting[len(late) :])
     return is_leaving_permits(config, pre, step, freed, tuple(request.name for request in late))
+
+
+def fails_late_ranges(config: Config, pre: State, step: Step, late: list[WaitingRequest]) -> bool:
+    """Check R-LIMIT-6, for reads by cursors: who is late has failed, and nobody fits any more who waits."""
+    if not late:
+        return step.state.limiter == pre.limiter or may_serve(config, pre.limiter)
+    after, ended = step.state, {end.read: end for end in getattr(step.outcome, "done", None) or ()}
+    for request in late:
+        assert isinstance(request.name, RangeRequest)
+        read = after.pending.of_cursors.get(request.name.read)
+        is_waiting = request in after.limiter.waiting or request.name in after.limiter.out
+        has_failed = any(gap.has_failed for cached in (() if read is None else read.finished) for gap in cached.gaps)
+        if is_waiting or not (has_failed if read is not None else request.name.read in ended):
+            return False
+    leaves = config.variants.limiter_timeout is LimiterTimeout.LEAVES
+    kept = [request for request in pre.limiter.waiting if request not in late]
+    return list(after.limiter.waiting[: len(kept)]) == kept if leaves else not may_serve(config, after.limiter)
+
+
+def may_serve(config: Config, limiter: Limiter) -> bool:
+    """Return whether the request at the head of those that wait fits."""
+    return bool(served_by_sums(config, limiter.free, limiter.waiting).granted)
 
 
 def has_a_limit(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -460,6 +512,6 @@ PERMIT_LAWS: Final = (
     law.Law(Rule.LIMIT_3, (Acquire,), is_above_the_limit, is_granted_all_of_it),
     law.Law(Rule.LIMIT_4, (Acquire,), is_to_wait, waits_at_the_tail),
     law.Law(Rule.LIMIT_5, (GiveBack,), has_permits, serves_from_the_head),
-    law.Law(Rule.LIMIT_6, (Advance,), has_waiting_ones, fails_the_late_ones),
-    law.Law(Rule.LIMIT_7, (Acquire, GiveBack, Advance, LimiterState), has_a_limit, adds_up_to_the_limit),
+    law.Law(Rule.LIMIT_6, (Advance,), has_waiting_ones, fails_the_late_ones, True),
+    law.Law(Rule.LIMIT_7, (Acquire, GiveBack, LimiterState, *READING_OPS), has_a_limit, adds_up_to_the_limit, True),
 )

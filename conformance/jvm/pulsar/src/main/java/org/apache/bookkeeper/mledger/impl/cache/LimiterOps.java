@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import org.apache.bookkeeper.mledger.ManagedLedgerFactoryConfig;
 
 /**
- * The operations of level {@code limits}: the released limiter of reads in flight, in virtual time. Reads of managed
- * ledgers and requests by name share it where storage is held; elsewhere reads take no permits.
+ * The operations of level {@code limits}: the released limiter of reads in flight, in virtual time. Where storage is
+ * held, reads of managed ledgers take the permits; elsewhere requests by name do.
  *
  * <p>The limiter schedules its check for timeouts; the check runs at the end of each {@code advance}.
  */
@@ -38,11 +38,15 @@ final class LimiterOps {
     private final Set<String> waiting = new HashSet<>();
     private JsonArray decided = new JsonArray();
 
+    /** True if reads of managed ledgers take permits of this limiter. */
+    private final boolean sharesLimiter;
+
     /** Takes the manager's limiter if it has a limit, and else makes one that nobody but steps asks. */
     LimiterOps(RangeEntryCacheManagerImpl manager, ManagedLedgerFactoryConfig settings, long limit, Tasks tasks) {
         this.manager = manager;
         this.tasks = tasks;
-        limiter = settings.getManagedLedgerMaxReadsInFlightSize() > 0
+        sharesLimiter = settings.getManagedLedgerMaxReadsInFlightSize() > 0;
+        limiter = sharesLimiter
                 ? manager.getInflightReadsLimiter()
                 : new InflightReadsLimiter(
                         limit,
@@ -80,6 +84,7 @@ final class LimiterOps {
         String name = step.text("id");
         long permits = step.number("permits");
         Refused.unless(!limiter.isDisabled(), "there is no limit");
+        Refused.unless(!sharesLimiter, "cursors take the permits");
         Refused.unless(permits >= 1, "no permits are asked for");
         Refused.unless(!out.containsKey(name) && !waiting.contains(name), "the name is in use");
         Optional<InflightReadsLimiter.Handle> now = limiter.acquire(permits, handle -> decide(name, handle));
@@ -116,6 +121,17 @@ final class LimiterOps {
         JsonObject outcome = number("free", limiter.isDisabled() ? 0 : limiter.getRemainingBytes());
         outcome.addProperty("waiting", limiter.isDisabled() ? 0 : ((Queue<?>) Released.get(QUEUE, limiter)).size());
         return outcome;
+    }
+
+    /** Fails the reads that wait for permits; returns whether there was one. */
+    boolean failWaiting() {
+        Queue<?> queue = (Queue<?>) Released.get(QUEUE, limiter);
+        List<Object> waiters = queue == null ? List.of() : List.copyOf(queue);
+        waiters.forEach(waiter -> {
+            queue.remove(waiter);
+            ((InflightReadsLimiter.QueuedHandle) waiter).callback().accept(new InflightReadsLimiter.Handle(0, 0, false));
+        });
+        return !waiters.isEmpty();
     }
 
     private JsonObject decisions() {

@@ -103,7 +103,8 @@ final class Pip430Run {
     Named named(Args step) {
         return caches.computeIfAbsent(step.text("cache"), name -> {
             container(name);
-            return named(name, manager.getEntryCache(Neighbours.ledger(name, factory)));
+            return named(
+                    name, limiter.unlimited(() -> manager.getEntryCache(Neighbours.ledger(name, factory))));
         });
     }
 
@@ -169,8 +170,8 @@ final class Pip430Run {
     }
 
     /**
-     * Answers what is asked of storage, releases all holds, clears all caches, and returns the references to buffers that
-     * remain.
+     * Answers what is asked of storage, releases all holds, fails what waits for permits then, clears all caches, and
+     * returns the references to buffers that remain.
      *
      * <p>After a short answer no number is returned but 0: the released caches never release what a read with a hole got
      * (finding short-answer-delivers-null).
@@ -181,7 +182,7 @@ final class Pip430Run {
             holds.values().forEach(held -> held.forEach(Entry::release));
             holds.clear();
             managed.finish();
-        } while (asks.answerAll() || !holds.isEmpty());
+        } while (asks.answerAll() || !holds.isEmpty() || limiter.failWaiting());
         caches.values().forEach(named -> named.cache.clear());
         return asks.wasShort() ? 0 : payloads.held();
     }

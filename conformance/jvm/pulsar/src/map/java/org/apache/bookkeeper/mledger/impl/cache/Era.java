@@ -21,6 +21,7 @@ final class Era {
 
     /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
+            "disabled_limit", "ignored",
             "failed_read", "counted",
             "limiter_order", "overtaking",
             "limiter_timeout", "leaves",
@@ -28,19 +29,20 @@ final class Era {
 
     /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS = new TreeMap<>(
-            Map.of("null_positions", false, "readd_members", false, "heap_members", 5, "tail_ties", false));
+            Map.of("null_positions", false, "readd_members", false, "heap_members", 5, "short_answers", false, "tail_ties", false));
 
     /** The findings that a limit or a variant stands for. */
-    static final Map<String, String> FINDINGS = new TreeMap<>(Map.of(
-            "limits.null_positions",
-            "cursor-untracked-keeps-rank, heap-null-position",
-            "limits.readd_members", "heap-readded-leaves-ghost",
-            "limits.heap_members", "heap-removal-breaks-order",
-            "limits.tail_ties", "cursor-rank-tail-tie",
-            "variants.failed_read", "failed-read-uses-up-expected-reads",
-            "variants.limiter_order", "limiter-overtakes",
-            "variants.limiter_timeout", "limiter-timeout-serves-nobody",
-            "variants.short_answer", "short-answer-leaves-hole, short-answer-delivers-null"));
+    static final Map<String, String> FINDINGS = new TreeMap<>(Map.ofEntries(
+            Map.entry("limits.null_positions", "cursor-untracked-keeps-rank, heap-null-position"),
+            Map.entry("limits.readd_members", "heap-readded-leaves-ghost"),
+            Map.entry("limits.heap_members", "heap-removal-breaks-order"),
+            Map.entry("limits.short_answers", "short-answer-delivers-null"),
+            Map.entry("limits.tail_ties", "cursor-rank-tail-tie"),
+            Map.entry("variants.disabled_limit", "disabled-cache-ignores-read-limit"),
+            Map.entry("variants.failed_read", "failed-read-uses-up-expected-reads"),
+            Map.entry("variants.limiter_order", "limiter-overtakes"),
+            Map.entry("variants.limiter_timeout", "limiter-timeout-serves-nobody"),
+            Map.entry("variants.short_answer", "short-answer-leaves-hole, short-answer-delivers-null")));
 
     private static final Field ENTRIES = Released.field(RangeCache.class, "entries");
 

@@ -37,13 +37,14 @@ final class Era {
 
     /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS =
-            new TreeMap<>(Map.of("null_positions", false, "readd_members", false, "heap_members", 5));
+            new TreeMap<>(Map.of("null_positions", false, "readd_members", false, "heap_members", 5, "short_answers", false));
 
     /** The findings that a limit or a variant stands for. */
     static final Map<String, String> FINDINGS = new TreeMap<>(Map.ofEntries(
             Map.entry("limits.null_positions", "heap-null-position"),
             Map.entry("limits.readd_members", "heap-readded-leaves-ghost"),
             Map.entry("limits.heap_members", "heap-removal-breaks-order"),
+            Map.entry("limits.short_answers", "short-answer-delivers-null"),
             Map.entry("variants.count_floor", "count-falls-below-zero"),
             Map.entry("variants.duplicate_count", "duplicate-erases-expected-reads"),
             Map.entry("variants.failed_read", "failed-read-uses-up-expected-reads"),
