@@ -83,6 +83,13 @@ class Model:
         step: Callable[[Any, Any, Any], Any] = self["step.step"]
         return step
 
+    def unreplaced(self, place: str) -> Any:
+        """Return the model's copy of the reference's function at a place: it calls what this model calls."""
+        there = self._there(place)
+        copy = FunctionType(there.__code__, vars(self._copied(self._original(place))), there.__name__)
+        copy.__defaults__, copy.__kwdefaults__ = there.__defaults__, there.__kwdefaults__
+        return copy
+
     def own(self, value: Any) -> Any:
         """Return the model's own version of a function or module of the reference, and any other value unchanged."""
         return self._of(value)

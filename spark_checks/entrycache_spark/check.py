@@ -27,7 +27,7 @@ _ORDER_PROBLEMS: Final = {
 }
 _OWN_SEQ_COLUMNS: Final = {
     "life": ("INSERT", "PUT"),
-    "pass_id": ("PASS_BEGIN",),
+    "pass_id": ("PASS_BEGIN", "VIEW"),
     "read_id": ("READ_BEGIN",),
     "ask_id": ("ASK",),
 }
@@ -102,7 +102,7 @@ def _event_problems(backend: SqlBackend, form: TraceFormat) -> Iterator[Problem]
         where = f"op = {_sql_text(op)} and cause {'is null' if cause is None else f'= {_sql_text(cause)}'}"
         if event is None:
             yield _where_problem(backend, f"op {op}; expected one of {', '.join(form.by_op)}", where)
-        elif event.causes and cause not in event.causes:
+        elif event.causes and cause not in event.causes and not (cause is None and "cause" in event.may):
             yield _where_problem(backend, f"{op} with cause {cause}; expected one of {', '.join(event.causes)}", where)
         else:
             yield from _column_problems(backend, event, where, form)

@@ -118,13 +118,17 @@ def _scan(parts: Sequence[Part], names: Sequence[str]) -> str:
     return " union all ".join(scans)
 
 
-_ADDED: Final = ", ".join(f"null::bigint as {name}" for name in sorted(ADDED_COLUMNS))
-"""The columns that an older file lacks."""
+def _kind(name: str) -> str:
+    kind = str(ROW_SCHEMA.field(name).type)
+    return "bigint" if kind.startswith("int") else "varchar" if kind == "string" else "boolean"
 
 
 def _column(name: str) -> str:
-    kind = str(ROW_SCHEMA.field(name).type)
-    return f"{name}::{'bigint' if kind.startswith('int') else 'varchar' if kind == 'string' else 'boolean'} as {name}"
+    return f"{name}::{_kind(name)} as {name}"
+
+
+_ADDED: Final = ", ".join(f"null::{_kind(name)} as {name}" for name in sorted(ADDED_COLUMNS))
+"""The columns that an older file lacks."""
 
 
 def _literal(path: Path) -> str:

@@ -53,11 +53,19 @@ ROW_SCHEMA: Final = pa.schema(
         pa.field("ask_id", pa.int64()),
         pa.field("last_entry_id", pa.int64()),
         pa.field("permits", pa.int64()),
+        *(pa.field(name, pa.int64()) for name in ("window_start", "window_end")),
+        pa.field("store_kind", pa.string()),
+        *(pa.field(name, pa.int64()) for name in ("value_hash", "old_hash")),
     ]
 )
 """The columns inside a Parquet part. `broker`, the first column of a row, is the name of the part's folder."""
 
-ADDED_COLUMNS: Final = frozenset({"read_id", "ask_id", "last_entry_id", "permits"})
+ADDED_COLUMNS: Final = frozenset(
+    {
+        *("read_id", "ask_id", "last_entry_id", "permits"),
+        *("window_start", "window_end", "store_kind", "value_hash", "old_hash"),
+    }
+)
 """The columns that older traces lack. A file without one is read as if all its values were null."""
 
 BROKER_FIELD: Final = pa.field("broker", pa.string(), nullable=False)
@@ -91,7 +99,7 @@ def column_range(name: str) -> range:
     width = ROW_SCHEMA.field(name).type.bit_width
     if name in TIME_COLUMNS:
         return range(-(1 << 62), (1 << 62) + 1)
-    if width < 64 or name == "key_hash":
+    if width < 64 or name.endswith("_hash"):
         return range(-(1 << (width - 1)), 1 << (width - 1))
     return range(-vocabulary.INTEGER_MAX, vocabulary.INTEGER_MAX + 1)
 

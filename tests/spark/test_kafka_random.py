@@ -9,6 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_cli.commands.kafka_recording import play_stores
+from entrycache_conformance.generate import make_seeded_cases
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import config_to_json
+from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.common.results import Verdict, merge_brokers
 from entrycache_spark.common.rule_files import all_rules
@@ -16,7 +21,9 @@ from entrycache_spark.duckdb_backend import DuckDbBackend
 from entrycache_spark.folders import audit_folder
 from entrycache_spark.plan import evaluate_in_sql as evaluate_sql
 from entrycache_spark.systems.kafka_streams import COLUMNS as STREAM_COLUMNS
-from entrycache_trace.files import list_parts, read_metadata
+from entrycache_trace.files import Metadata, iterate_rows, list_parts, read_metadata
+from entrycache_trace.formats.kafka_streams import write_case_trace
+from entrycache_trace.recording import CaseStep
 from tests.spark.conftest import Evaluator
 from tests.support.traces import mutate, plant
 from tests.support.traces.comparison import by_broker, differences
@@ -31,6 +38,31 @@ CHANGED = (
     *("op", "cause", "cache"),
 )
 """The columns that are changed."""
+
+
+CHANGED_OF_STORES = (
+    *("life", "call_id", "key_hash", "dirty", "cause", "pass_id", "window_start", "window_end", "store_kind"),
+    *("value_hash", "old_hash"),
+)
+"""The columns that are changed in traces of stores."""
+
+
+def played_cases(folder: Path, cases: int, seed: int) -> list[list[plant.Row]]:
+    """Return the rows of random cases of stores that the reference plays, a broker each."""
+    system = SYSTEMS[STREAMS]
+    menu = [name for name, op in system.ops.items() if op.level in ("store", "views", "windows")]
+    traces = []
+    generated = make_seeded_cases(Declaration(system, frozenset(system.ops)), menu, cases, seed)
+    for number, (case, _) in enumerate(generated):
+        played = zip(case.steps, play_stores(case), strict=True)
+        calls = [
+            CaseStep(op, lambda outcome=outcome: system.wire.write_outcome(outcome), rows)
+            for op, (outcome, rows) in played
+        ]  # type: ignore[misc]
+        out = folder / f"case-{number}"
+        write_case_trace(out, Metadata(system=STREAMS), config_to_json(system, case.config), calls)
+        traces.append(plant.renamed(iterate_rows(list_parts(out)), f"case {number}"))
+    return traces
 
 
 def random_traces(
@@ -73,6 +105,29 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
         assert by_broker(tuple(row for item in findings.values() for row in item.violations)) == by_broker(
             wanted.violations
         )
+
+
+@pytest.mark.parametrize(("seed", "cases"), [(1, 16), pytest.param(2, 200, marks=pytest.mark.long)])
+def test_traces_of_played_stores_conform_and_engines_agree_on_changed_ones(
+    tmp_path: Path, seed: int, cases: int, engines: Mapping[str, Evaluator]
+) -> None:
+    traces = played_cases(tmp_path, cases, seed)
+    honest = plant.write(tmp_path / "honest", [row for own in traces for row in own], system=STREAMS)
+    for name, evaluate in engines.items():
+        verdicts = set(evaluate(honest).rules.values())
+        assert verdicts <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}, name
+    for number, own in enumerate(traces):
+        chance = random.Random(f"{seed} {number}")
+        known = tuple(name for name in CHANGED_OF_STORES if any(row[name] is not None for row in own))
+        if known:
+            mutate.mutate(own, chance, known)
+    changed = plant.write(tmp_path / "changed", [row for own in traces for row in own], system=STREAMS)
+    results = {name: evaluate(changed) for name, evaluate in engines.items()}
+    wanted = results["local"]
+    assert wanted.violations
+    for name, result in results.items():
+        assert not differences(result, wanted), name
+        assert result.rules == wanted.rules, name
 
 
 def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_cli.commands.kafka_recording import PLAYERS
 from entrycache_cli.commands.record import record
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
@@ -14,6 +15,8 @@ from entrycache_fast.kafka import Row, ThreadCache
 from entrycache_protocol.case import read_case
 from entrycache_protocol.errors import UsageError
 from entrycache_reference.kafka_streams import NAME as STREAMS
+from entrycache_spark.check import check_trace
+from entrycache_spark.common.results import Verdict
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, PartWriter, iterate_rows, list_parts, write_metadata
 from entrycache_trace.formats.kafka_streams import Recorder as StreamRecorder
@@ -39,6 +42,55 @@ CASE = {
         {"op": "metrics"},
     ],
 }
+
+
+STORES = {
+    "system": "kafka-streams",
+    "config": {"max_size_bytes": 10_000},
+    "steps": [
+        {"op": "store_open", "store": "w", "kind": "session", "old_values": True, "retention": 100},
+        {"op": "session_put", "store": "w", "key": "k", "start": 1, "end": 5, "value": "1"},
+        {"op": "store_flush", "store": "w"},
+        {"op": "session_remove", "store": "w", "key": "k", "start": 1, "end": 5},
+        {"op": "session_put", "store": "w", "key": "l", "start": 2, "end": 7, "value": "2"},
+        {"op": "session_view", "store": "w", "from": None, "backward": True},
+        {"op": "view_open", "view": "v", "store": "w", "from": None},
+        {"op": "store_flush", "store": "w"},
+        {"op": "view_next", "view": "v"},
+        {"op": "store_close", "store": "w"},
+    ],
+}
+
+
+def test_rows_of_a_store(tmp_path: Path) -> None:
+    """Each entry is written below and forwarded with its hashes; entries of a view name it, also in a later call."""
+    (tmp_path / "case.json").write_text(json.dumps(STORES))
+    case = read_case(tmp_path / "case.json", SYSTEMS)
+    record(resolve_subject(SubjectChoice("reference", system=STREAMS)), case, tmp_path / "trace", PLAYERS)
+    rows = list(iterate_rows(list_parts(tmp_path / "trace")))
+    k, m = key_hash("k@1-5"), key_hash("l@2-7")
+    assert [(row["op"], row["cause"], row["key_hash"]) for row in rows if row["op"] not in ("CACHE_OPEN", "HIT")] == [
+        *(("CONFIG", None, None), ("STORE_OPEN", None, None), ("PUT", "VALUE", k)),
+        *(("FLUSH", "CALL", k), ("BELOW", "PUT", k), ("FORWARD", "VALUE", k)),
+        *(("PUT", "DELETE", k), ("PUT", "VALUE", m), ("VIEW", "BACKWARD", None), ("VIEW_ENTRY", "BACKWARD", m)),
+        *(("VIEW", "FORWARD", None), ("FLUSH", "CALL", k), ("FLUSH", "CALL", m), ("BELOW", "DELETE", k)),
+        *(("BELOW", "PUT", m), ("FORWARD", "DELETE", k), ("FORWARD", "VALUE", m), ("DELETE", "FLUSH", k)),
+        *(("VIEW_ENTRY", "FORWARD", m), ("REMOVE", "CLOSE", m), ("CACHE_CLOSE", None, None)),
+        *(("STORE_CLOSE", None, None), ("END", None, None)),
+    ]
+    forwards = [row for row in rows if row["op"] == "FORWARD"]
+    assert [(row["value_hash"], row["old_hash"]) for row in forwards] == [
+        *((key_hash("1"), None), (None, key_hash("1")), (key_hash("2"), None))
+    ]
+    assert {(row["window_start"], row["window_end"]) for row in forwards} == {(1, 5), (2, 7)}
+    opened, entry = (
+        next(row for row in rows if row["op"] == op and row["cause"] == "FORWARD") for op in ("VIEW", "VIEW_ENTRY")
+    )
+    assert entry["pass_id"] == opened["pass_id"] == opened["seq"]
+    assert (entry["call_id"] != opened["call_id"], entry["value"]) == (True, json.dumps(b"l".hex()))
+    check = check_trace(tmp_path / "trace")
+    assert not check.problems
+    assert set(audit_folder(tmp_path / "trace", "local").rules.values()) <= {Verdict.CONFORMS, Verdict.NOTHING_CHECKED}
 
 
 def test_rows_of_each_call(tmp_path: Path) -> None:

@@ -1,11 +1,25 @@
-"""Record a Kafka Streams application and its KRaft broker: `trace record --broker --system kafka-streams`."""
+"""Record Kafka Streams: an application with its KRaft broker, and the rows of stores in a played case.
 
-from collections.abc import Callable
+`trace record --broker --system kafka-streams` records an application. In a played case the reference reports the rows
+of its cache alone. `play_stores` steps a model of it whose functions report what a store does (`StoreReport`) in the
+order in which it does it: what it writes to the underlying store, what it forwards, and what its views answer.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, Final
 
-from entrycache_cli.commands.record import RecordedBroker, RecordingRun, record_run
+from entrycache_cli.commands.record import Player, RecordedBroker, RecordingRun, record_run
 from entrycache_conformance.brokers.kafka_streams import Application, run_application
-from entrycache_protocol.errors import UsageError
+from entrycache_faults.model import Model, Place
+from entrycache_protocol.case import Case
+from entrycache_protocol.errors import InternalError, UsageError
+from entrycache_reference.kafka_streams import NAME, change, outcomes, stores, view_ops
+from entrycache_reference.kafka_streams.state import Event, Node, State, Store, space_of, total_bytes
+from entrycache_reference.vocabulary import ABSENT
+from entrycache_trace.formats.kafka_streams import STORE_OPS, StoreRow
 
 
 def record_application(release: str, plan: Application, out: Path, say: Callable[[str], None]) -> int:
@@ -29,5 +43,198 @@ def _record(release: str, preset: str | None, messages: int | None, out: Path, s
     plan = Application() if messages is None else Application(messages=messages)
     return record_application(release, plan, out, say)
 
+
+# The rows of a played case.
+
+Played = tuple[Any, Sequence[Any]]
+"""The outcome of a step, and its rows."""
+
+PACKAGE: Final = "entrycache_reference.kafka_streams"
+
+
+def play_stores(case: Case) -> list[Played]:
+    """Play a case on the reference and return the outcome and the rows of each step, those of its stores too."""
+    report = StoreReport()
+    model = report.model
+    state = model.initial(case.config)
+    played: list[Played] = []
+    for op in case.steps:
+        done = model.step(state, op, case.config)
+        rows = report.take()
+        if [row.op for row in rows if row.op not in STORE_OPS] != [row.op for row in done.rows]:
+            raise InternalError(f"{op}: the reported rows are not those of the step")
+        played.append((done.outcome, rows))
+        state = done.state
+    return played
+
+
+class StoreReport:
+    """A model of the reference that reports the rows of caching stores beside those of the cache.
+
+    `handed` holds, for each store that is taking entries, its name and these entries by key, the innermost store last.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[Any] = []
+        self._total_bytes = 0
+        self._handed: list[tuple[str, Mapping[str, Node]]] = []
+        observers: dict[Place, object] = {
+            "state.with_event": self._event,
+            "stores.receive": self._receive,
+            "stores.write_below": self._write_below,
+            "stores.forward_entry": self._forward,
+            "stores.ensure_store": self._ensure,
+            "stores.list_merged_view": self._merged_view,
+            "views.store_open": self._open,
+            "views.store_close": self._close,
+            "views.list_view": self._view,
+            "views.list_windows": self._windows,
+            "views.view_open": self._open_view,
+            "views.view_next": self._next,
+        }
+        self.model = Model(PACKAGE, observers)
+        self._of: dict[str, Any] = {str(place): self.model.unreplaced(str(place)) for place in observers}
+
+    def take(self) -> list[Any]:
+        """Return the rows since the last call."""
+        rows, self._rows = self._rows, []
+        return rows
+
+    def _add(self, op: str, cause: str | None, store: str, **more: Any) -> None:
+        self._rows.append(StoreRow(op, cause, self._total_bytes, store, **more))
+
+    def _event(self, state: State, event: Event) -> State:
+        self._total_bytes = event.total_bytes
+        row, node = change.build_row(event), event.node
+        listener = None if event.ns is None else space_of(state, event.ns).listener
+        if event.op == "PUT" and node is not None and listener is not None and listener.of_store:
+            cause = "DELETE" if node.value is None else "VALUE"
+            entry = (row.ns, row.key, row.size_bytes, row.dirty)
+            self._rows.append(StoreRow("PUT", cause, row.bytes_after, *entry, write=node.write))
+        else:
+            self._rows.append(row)
+        after: State = self._of["state.with_event"](state, event)
+        return after
+
+    def _receive(self, state: State, name: str, entries: Sequence[tuple[str, Node]], *rest: Any) -> State:
+        self._handed.append((name, dict(entries)))
+        after: State = self._of["stores.receive"](state, name, entries, *rest)
+        self._handed.pop()
+        return after
+
+    def _write_below(self, store: Store, key: str, value: str | None, config: Any) -> Store:
+        after: Store = self._of["stores.write_below"](store, key, value, config)
+        if not change.is_expired(after, key):
+            name, entries = self._handed[-1]
+            cause = "DELETE" if value is None else "PUT"
+            self._add("BELOW", cause, name, key=key, text=value, write=entries[key].write)
+        return after
+
+    def _forward(self, state: State, name: str, key: str, node: Node, *rest: Any) -> State:
+        if stores.store_of(state, name).settings.listens:
+            old = stores.old_value(state, name, key)
+            cause, before = "DELETE" if node.value is None else "VALUE", None if old is ABSENT else old
+            self._add("FORWARD", cause, name, key=key, text=node.value, old=before, write=node.write)
+        after: State = self._of["stores.forward_entry"](state, name, key, node, *rest)
+        return after
+
+    def _add_open(self, state: State, name: str) -> None:
+        store = stores.store_of(state, name)
+        settings = {**store.settings._asdict(), "old_values": store.old_values}
+        kind = settings.pop("kind")
+        if kind is view_ops.StoreKind.KEY_VALUE:
+            del settings["retention"], settings["segment_interval"]
+        numbers = {key: int(part) if isinstance(part, bool) else part for key, part in settings.items()}
+        value = json.dumps({key: getattr(part, "value", part) for key, part in numbers.items()}, sort_keys=True)
+        self._add("STORE_OPEN", None, name, kind=kind, value=value)
+
+    def _ensure(self, state: State, name: str) -> State:
+        after: State = self._of["stores.ensure_store"](state, name)
+        if name not in state.stores:
+            self._add_open(after, name)
+        return after
+
+    def _open(self, state: State, event: view_ops.StoreOpen, *rest: Any) -> tuple[State, outcomes.Answer]:
+        after, answer = self._of["views.store_open"](state, event, *rest)
+        if isinstance(answer, outcomes.Done):
+            self._add_open(after, event.store)
+        return after, answer
+
+    def _close(self, state: State, event: view_ops.StoreClose, *rest: Any) -> tuple[State, outcomes.Answer]:
+        is_open = stores.store_of(state, event.store).is_open
+        result: tuple[State, outcomes.Answer] = self._of["views.store_close"](state, event, *rest)
+        if is_open:
+            self._total_bytes = total_bytes(result[0])
+            self._add("STORE_CLOSE", None, event.store)
+        return result
+
+    def _add_view(self, store: str, backward: bool, arguments: Mapping[str, Any], view: str | None = None) -> None:
+        cause = "BACKWARD" if backward else "FORWARD"
+        self._add("VIEW", cause, store, value=json.dumps(arguments, sort_keys=True), view=view)
+
+    def _add_entries(self, store: str, backward: bool, names: Sequence[str], view: str | None = None) -> None:
+        for name in names:
+            self._add("VIEW_ENTRY", "BACKWARD" if backward else "FORWARD", store, key=name, view=view)
+
+    def _merged_view(
+        self, state: State, name: str, first: str | None, last: str | None, config: Any
+    ) -> tuple[State, outcomes.Answer]:
+        there = self._ensure(state, name)
+        self._add_view(name, False, {"from": first, "to": last})
+        after, answer = self._of["stores.list_merged_view"](there, name, first, last, config)
+        self._add_entries(name, False, [key for key, _ in answer.entries])
+        return after, answer
+
+    def _view(self, state: State, event: Any, backward: bool, config: Any) -> tuple[State, outcomes.Answer]:
+        there = self._ensure(state, event.store)
+        self._add_view(event.store, backward, range_of(event))
+        after, answer = self._of["views.list_view"](there, event, backward, config)
+        self._add_entries(event.store, backward, [key for key, _ in answer.entries])
+        return after, answer
+
+    def _windows(self, state: State, event: Any, config: Any) -> tuple[State, outcomes.Answer]:
+        self._add_view(event.store, event.backward, range_of(event))
+        after, answer = self._of["views.list_windows"](state, event, config)
+        kind = stores.store_of(state, event.store).settings.kind
+        self._add_entries(event.store, event.backward, [name_of(kind, event, entry) for entry in answer.entries])
+        return after, answer
+
+    def _open_view(self, state: State, event: view_ops.ViewOpen, *rest: Any) -> tuple[State, outcomes.Answer]:
+        after, answer = self._of["views.view_open"](state, event, *rest)
+        if isinstance(answer, outcomes.Done):
+            self._add_view(event.store, event.backward, range_of(event), event.view)
+        return after, answer
+
+    def _next(self, state: State, event: view_ops.ViewNext, *rest: Any) -> tuple[State, outcomes.Answer]:
+        after, answer = self._of["views.view_next"](state, event, *rest)
+        if isinstance(answer, outcomes.NextEntry) and answer.entry is not None:
+            opened = state.views[event.view].range
+            kind = stores.store_of(state, opened.store).settings.kind
+            self._add_entries(opened.store, opened.backward, [name_of(kind, opened, answer.entry)], event.view)
+        return after, answer
+
+
+def range_of(event: Any) -> dict[str, Any]:
+    """Return the arguments of a view, without its store and its name."""
+    named = {field.name: getattr(event, field.name) for field in fields(event)}
+    return {
+        name.rstrip("_"): value
+        for name, value in named.items()
+        if name not in {"store", "view"} and value is not ABSENT and value is not None
+    }
+
+
+def name_of(kind: view_ops.StoreKind, event: Any, entry: Sequence[Any]) -> str:
+    """Return the name of an entry of a view under which it is cached."""
+    *place, _ = entry
+    if kind is view_ops.StoreKind.KEY_VALUE:
+        return str(place[0])
+    if kind is view_ops.StoreKind.WINDOW and event.key is not ABSENT:
+        place = [event.key, *place]
+    return change.name_window(kind, change.Window(place[0], place[1], place[-1]))
+
+
+PLAYERS: Final[Mapping[str, Player]] = {NAME: play_stores}
+"""The players of cases by system: a system has one if its traces have rows that the steps of its reference lack."""
 
 BROKER = RecordedBroker("kafka-streams", "4.3.1", _record)

@@ -6,9 +6,10 @@ the recorder, waits for it, and converts what the recorder wrote into Parquet; t
 `kafka_recording` say how their broker is started.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.brokers.jars import BrokerJars, build_broker_jars
@@ -43,11 +44,18 @@ def require_traces(case: Case, where: str) -> None:
         raise errors.UsageError(f"{where} is about {case.system.name}, which has no traces; expected one of {known}")
 
 
-def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
+Player = Callable[[Case], Sequence[tuple[Any, Sequence[Any]]]]
+"""A function that plays a case on the reference and returns the outcome and all rows of each step."""
+
+
+def record(
+    subject: TestedSubject, case: Case, out: Path, players: Mapping[str, Player] = MappingProxyType({})
+) -> Recording:
     """Play a case and write its trace into `out`.
 
     Our fast cache writes its own rows. For any other subject the rows are the reference's and every outcome is
-    compared. The trace says so, because an audit of it is no evidence about the subject.
+    compared. The trace says so, because an audit of it is no evidence about the subject. `players` has a player for
+    each system whose traces have rows that the steps of its reference lack.
 
     Raises:
         UsageError: the subject cannot play the case or skips it, the system has no traces, or `out` is not empty.
@@ -58,7 +66,9 @@ def record(subject: TestedSubject, case: Case, out: Path) -> Recording:
     if isinstance(answer, SkippedRun):
         raise errors.UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
     own_rows = subject.name == "fast" and isinstance(subject, InProcessSubject)  # any subject may call itself so
-    done = _fast_outcomes(case) if own_rows else [(step.outcome, step.rows) for step in steps]
+    play = players.get(case.system.name)
+    plain = [(step.outcome, step.rows) for step in steps]
+    done = _fast_outcomes(case) if own_rows else plain if play is None else play(case)
     calls = [
         recording.CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows)
         for op, (outcome, rows) in zip(case.steps, done, strict=True)

@@ -309,6 +309,7 @@ def record_command(
         return _record_broker(out, as_json, kwargs)
     if case_file is None:
         raise UsageError("nothing to record; expected --case FILE and a subject, or --broker")
+    from entrycache_cli.commands.kafka_recording import PLAYERS
     from entrycache_cli.commands.record import record, require_traces
 
     case = read_case(case_file, SYSTEMS)
@@ -316,7 +317,7 @@ def record_command(
     choice = options.choose_subject(subject, kwargs)
     tested = options.open_subject_of_case(case_file, choice, case.system.name)
     try:
-        recording = record(tested, case, out)
+        recording = record(tested, case, out, PLAYERS)
     finally:
         tested.close()
     if as_json:

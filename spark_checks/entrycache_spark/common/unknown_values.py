@@ -228,7 +228,9 @@ def _uniform_columns(event: EventFormat) -> set[str]:
 
     A value in a column that the event never has is the fault of its own row. The other rows lack nothing.
     """
-    known = {*event.needs, *event.may, "call_id"} | ({"cause"} if event.causes else set())
+    known = {*event.needs, *(set(event.may) - {"cause"}), "call_id"}
+    if event.causes and "cause" not in event.may:
+        known.add("cause")
     return known.intersection(_UNIFORM_COLUMNS)
 
 

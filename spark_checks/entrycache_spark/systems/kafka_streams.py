@@ -8,12 +8,21 @@ from entrycache_trace.formats.kafka_streams import FORMAT, write_case_trace
 
 COLUMNS: Final = (
     *("broker", "seq", "ts_ns", "op", "cause", "cache", "key_hash", "life", "size_bytes", "dirty", "call_id"),
-    *("bytes_after", "manager_bytes", "value"),
+    *("bytes_after", "manager_bytes", "value", "pass_id", "window_start", "window_end", "store_kind", "value_hash"),
+    "old_hash",
 )
 
 KINDS: Final[Mapping[str, type]] = {"max_size_bytes": int}
 """The settings that rules need, with the types of their values: only the limit."""
 
+
+RULES_OF_STORES: Final = frozenset(
+    {
+        *("K-STORE-2", "K-STORE-4", "K-OLD-2", "K-CLOSE-3", "K-VIEW-1"),
+        *("K-WINDOW-1", "K-WINDOW-2", "K-WINDOW-6"),
+    }
+)
+"""The rules about the rows of caching stores."""
 
 # ---------- the system's audit
 
@@ -38,9 +47,11 @@ AUDIT: Final = AuditedSystem(
     window_rows=WINDOW_ROWS,
     format=FORMAT,
     write=write_case_trace,
-    # The short trace of the workload does not come to these rules.
+    # The short trace of the workload does not come to these rules; its stores report no rows of their own.
     demo_trace=DemoTrace(
-        "windowed-aggregation", frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}), ("local", "replay")
+        "windowed-aggregation",
+        frozenset({"K-CLOSE-1", "K-CLOSE-2", "K-RESIZE-2"}) | RULES_OF_STORES,
+        ("local", "replay"),
     ),
     mutation_presets=(("windowed-aggregation", 250),),
 )

@@ -2,14 +2,20 @@
 
 `check_broker` is the entry point. `StreamThreadChecker` keeps the state between batches, runs the loop of `events`
 over each batch, and compares the counters of METRICS and END. Its result names the rules whose conditions hold.
+
+`StoreChecker` reads the rows of caching stores and of their namespaces: what a store writes below, forwards and
+answers. It knows fewer excuses than the windows: a forward that throws leaves a rule to them. A trace without stores
+costs it nothing.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from entrycache_protocol.strict_json import parse_json
 from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues
 from entrycache_spark.checkers.kafka_streams import rows, state
@@ -17,11 +23,14 @@ from entrycache_spark.checkers.kafka_streams import rows as w
 from entrycache_spark.checkers.kafka_streams import state as k
 from entrycache_spark.checkers.kafka_streams.events import check_events
 from entrycache_spark.checkers.kafka_streams.state import KEY_USED_SEQ, Keys
+from entrycache_spark.checkers.primitives import NULL, flag
 from entrycache_spark.common.system import CheckerGaveUp, CheckerResult
 from entrycache_spark.systems.kafka_streams import KINDS
 from entrycache_trace import files, jit
 
-COLUMNS: Final = ("cache", "key_hash", "life", "call_id", "size_bytes", "dirty")
+COLUMNS: Final = (
+    *("cache", "key_hash", "life", "call_id", "size_bytes", "dirty", "window_start", "value_hash", "old_hash"),
+)
 """The columns for which rules ask whether they are null."""
 
 ALONE: Final = frozenset({"K-PUT-1"})
@@ -51,6 +60,7 @@ class StreamThreadChecker:
             events.EventKinds(names, COLUMNS, (w.METRICS, w.END), ("dirty",)),
         )
         self._events = events.Events(rows.Rows, names, effective, kinds)
+        self._stores = StoreChecker()
         self._keys, self._spaces, self._counters = Keys(), state.new_spaces(), rows.Counters()
         self._suspects = np.zeros((k.MAX_SUSPECTS, 2), np.int64)
         self._state = np.zeros(k.STATE_FIELDS, np.int64)
@@ -72,6 +82,7 @@ class StreamThreadChecker:
         if self._state[k.HOMELESS]:
             raise CheckerGaveUp("an event of a key is of no namespace")
         self._check_counters(c, settings, batch, at, sums)
+        self._stores.follow(c, batch, self.flags)
 
     def _check_counters(
         self, c: rows.Rows, settings: jit.Array, batch: pa.RecordBatch, at: jit.Array, sums: jit.Array
@@ -92,6 +103,7 @@ class StreamThreadChecker:
         opened = bool(self._state[k.OPENED])
         k.end_run(self._state, self._spaces, self.flags)
         k.end_call(self._state, self.flags)
+        self._stores.end_call(self.flags)
         live = self._keys.live()
         if np.any(live[:, KEY_USED_SEQ] < self._spaces[live[:, primitives.CACHE], state.SPACE_EVICTED]):
             primitives.flag(self.flags, w.ELDEST_FIRST, int(self._state[k.LAST_SEQ]))
@@ -107,3 +119,245 @@ def _select_values(settings: SettingValues) -> SettingValues:
     limit, before = settings["limit_now"], settings["limit_before"]
     falls = limit is not None and before is not None and limit < before
     return {"limit_now": 0 if falls else None, "limit_before": 1 if falls else None}
+
+
+# ---------- stores
+
+READ_OPS: Final = np.array([w.PUT, w.FLUSH, w.DELETE, w.REMOVE, *range(w.STORE_OPEN, w.VIEW_ENTRY + 1)], np.int32)
+"""The ops that a store's rules read."""
+
+MAX_STORED_KEYS: Final = 1_000_000
+"""The number of keys of all stores above which the checker gives up."""
+
+
+class StoreEvent(NamedTuple):
+    """One row, its columns as Python values; a null is `NULL`, and 0 in `cause`. `text` and `kind` are
+    the columns `value` and `store_kind`."""
+
+    seq: int
+    op: int
+    cause: int
+    cache: int
+    key: int
+    life: int
+    dirty: bool
+    call: int
+    view: int
+    start: int
+    end: int
+    value: int
+    old: int
+    text: str | None
+    kind: str | None
+
+    @property
+    def time(self) -> int:
+        """The time of a window or session."""
+        return self.start if self.end == NULL else self.end
+
+
+@dataclass(slots=True)
+class KeyRecord:
+    """The last PUT and FORWARD of a key, and whether the underlying store has it."""
+
+    put_seq: int = -1
+    put_cause: int = 0
+    put_life: int = NULL
+    below: int = 0
+    forward_seq: int = -1
+    forward_cause: int = 0
+    forward_value: int = NULL
+
+
+@dataclass(slots=True)
+class StoreRecord:
+    """One store since it opened. `kind` is empty if it is not known; settings that are not known are `NULL`."""
+
+    kind: str
+    retention: int
+    interval: int
+    listens: bool
+    old_values: bool
+    closed_call: int | None = None
+    stream_time: int = NULL
+    dropped_seq: int = -1
+    keys: dict[int, KeyRecord] = field(default_factory=dict)
+
+    def is_expired(self, event: StoreEvent) -> bool:
+        """Return whether a row is about a window that has expired by now."""
+        known = NULL not in (event.time, self.retention, self.stream_time)
+        return self.kind != "kv" and known and event.time <= self.stream_time - self.retention
+
+
+@dataclass(slots=True)
+class ViewRecord:
+    """The entries that a view has answered, and the place of the last one."""
+
+    answered: set[int] = field(default_factory=set)
+    last: tuple[int, str, int] | None = None
+
+
+class StoreChecker:
+    """The state of all stores of a thread between two batches."""
+
+    def __init__(self) -> None:
+        self._stores: dict[int, StoreRecord] = {}
+        self._views: dict[tuple[int, int], ViewRecord] = {}
+        self._call = NULL
+        self._unwritten: dict[tuple[int, int], StoreEvent] = {}
+        self._unforwarded: dict[tuple[int, int], StoreEvent] = {}
+        self._written: set[tuple[int, int]] = set()
+        self._keys = 0
+
+    def follow(self, c: Any, batch: pa.RecordBatch, flags: jit.Array) -> None:
+        """Read a batch.
+
+        Raises:
+            CheckerGaveUp: a value cannot be read, or there are too many keys.
+        """
+        if not self._stores and not (c.op == w.STORE_OPEN).any():
+            return
+        at = np.flatnonzero(np.isin(c.op, READ_OPS))
+        texts = [
+            batch.column(name).take(pa.array(at)).cast(pa.string()).to_pylist() for name in ("value", "store_kind")
+        ]
+        columns = (c.seq, c.op, c.cause, c.cache, c.key_hash, c.life, c.dirty == 1, c.call_id, c.pass_id)
+        lists = (*columns, c.window_start, c.window_end, c.value_hash, c.old_hash)
+        for values in zip(*(column[at].tolist() for column in lists), *texts, strict=True):
+            self._read(StoreEvent(*values), flags)
+        if self._keys > MAX_STORED_KEYS:
+            raise CheckerGaveUp("the stores have more keys than the checker keeps in memory")
+
+    def _read(self, event: StoreEvent, flags: jit.Array) -> None:
+        if event.call != self._call:
+            self.end_call(flags)
+            self._call = event.call
+        if event.op == w.STORE_OPEN:
+            self._open(event)
+            return
+        store = self._stores.get(event.cache)
+        if store is None:
+            return
+        if event.op == w.STORE_CLOSE:
+            store.closed_call = event.call
+            return
+        if event.op >= w.BELOW and store.closed_call is not None and store.closed_call != event.call:
+            flag(flags, w.CLOSED_REST, event.seq)
+        if event.op == w.VIEW_ENTRY:
+            self._show(event, store, flags)
+        elif event.op in (w.DELETE, w.REMOVE):
+            if event.cause in (w.BY_CALL, w.BY_CLEAR):
+                store.dropped_seq = event.seq
+        elif event.op != w.VIEW:
+            self._take(event, store, flags)
+
+    def _open(self, event: StoreEvent) -> None:
+        try:
+            settings = parse_json(event.text or "{}")
+        except ValueError:
+            raise CheckerGaveUp("the settings of a store are not JSON") from None
+        numbers: list[Any] = [None]
+        if isinstance(settings, dict):
+            numbers = [settings.get(name, NULL) for name in STORE_SETTINGS]
+        if any(type(number) is not int for number in numbers):
+            raise CheckerGaveUp("backends may read the settings of a store differently")
+        retention, interval, listens, old_values = numbers
+        self._stores[event.cache] = StoreRecord(event.kind or "", retention, interval, listens == 1, old_values == 1)
+
+    # What is handed over.
+
+    def _take(self, event: StoreEvent, store: StoreRecord, flags: jit.Array) -> None:
+        """Read an event of a cached entry that may be written below and forwarded."""
+        key = self._key(store, event.key)
+        handed = (event.cache, event.life)
+        is_open = store.closed_call is None
+        if event.op == w.PUT:
+            if event.time != NULL:
+                store.stream_time = max(store.stream_time, event.time)
+            key.put_seq, key.put_cause, key.put_life = event.seq, event.cause, event.life
+            if event.dirty:
+                self._unforwarded = {
+                    taken: below
+                    for taken, below in self._unforwarded.items()
+                    if (below.cache, below.key) != (event.cache, event.key)
+                }
+        elif event.op == w.FLUSH:
+            if event.cause == w.BY_FAILED:
+                store.dropped_seq = event.seq
+                return
+            must = key.put_cause == w.BY_VALUE or (key.put_cause == w.BY_DELETE and key.below == w.BY_PUT)
+            if is_open and must and key.put_life == event.life and not store.is_expired(event):
+                self._unwritten[handed] = event
+        elif event.op == w.BELOW:
+            key.below = event.cause
+            self._unwritten.pop(handed, None)
+            self._written.add(handed)
+            if store.is_expired(event):
+                flag(flags, w.NONE_EXPIRED, event.seq)
+            if is_open and store.listens:
+                self._unforwarded[handed] = event
+        elif event.op == w.FORWARD:
+            self._forward(event, store, key, flags)
+
+    def _forward(self, event: StoreEvent, store: StoreRecord, key: KeyRecord, flags: jit.Array) -> None:
+        handed = (event.cache, event.life)
+        if handed not in self._written or event.life == NULL:
+            flag(flags, w.WRITTEN_BELOW, event.seq)
+        if store.is_expired(event):
+            flag(flags, w.NONE_EXPIRED, event.seq)
+        self._unforwarded.pop(handed, None)
+        if store.old_values and key.forward_seq > store.dropped_seq:
+            expected = key.forward_value if key.forward_cause == w.BY_VALUE else NULL
+            if event.old != expected:
+                flag(flags, w.CHAINED, event.seq)
+        key.forward_seq, key.forward_cause, key.forward_value = event.seq, event.cause, event.value
+
+    def _key(self, store: StoreRecord, number: int) -> KeyRecord:
+        key = store.keys.get(number)
+        if key is None:
+            key = store.keys[number] = KeyRecord()
+            self._keys += 1
+        return key
+
+    def end_call(self, flags: jit.Array) -> None:
+        """Flag what the last call handed over and left unfinished."""
+        for event in self._unwritten.values():
+            flag(flags, w.WRITTEN_BELOW, event.seq)
+        for event in self._unforwarded.values():
+            if not self._stores[event.cache].is_expired(event):
+                flag(flags, w.FORWARDED, event.seq)
+        self._unwritten, self._unforwarded, self._written = {}, {}, set()
+
+    # Views.
+
+    def _show(self, event: StoreEvent, store: StoreRecord, flags: jit.Array) -> None:
+        """Read an entry of a view."""
+        is_plain = store.kind == "kv"
+        own = w.KEYS_SHOWN if is_plain else w.WINDOWS_SHOWN
+        key = self._key(store, event.key)
+        if key.put_cause == w.BY_DELETE and key.put_seq < event.view and key.put_seq > store.dropped_seq:
+            flag(flags, own, event.seq)
+        view = self._views.setdefault((event.cache, event.view), ViewRecord())
+        if event.key in view.answered:
+            flag(flags, own, event.seq)
+        view.answered.add(event.key)
+        self._keys += 1
+        place = self._place(event, store)
+        if place is None:
+            return
+        if view.last is not None and (view.last < place if event.cause == w.BY_BACKWARD else view.last > place):
+            flag(flags, own if is_plain else w.ORDER_SHOWN, event.seq)
+        view.last = place
+
+    @staticmethod
+    def _place(event: StoreEvent, store: StoreRecord) -> tuple[int, str, int] | None:
+        """Return the place of an entry in the order of its store, if it is known."""
+        if store.kind == "kv":
+            return (0, event.text or "", 0)
+        if NULL in (event.time, store.interval) or store.interval == 0:
+            return None
+        return (event.time // store.interval, event.text or "", event.time)
+
+
+STORE_SETTINGS: Final = ("retention", "segment_interval", "listens", "old_values")
+"""The settings of a store that rules read."""

@@ -30,7 +30,7 @@ def check_events(
             op = w.FAILED_FLUSH
         elif op == w.SNAPSHOT and cause == w.BY_OPEN:
             s[k.OPENED] = 1
-        keyed = c.key_hash[i] != NULL
+        keyed = c.key_hash[i] != NULL and not w.STORE_OPEN <= op <= w.VIEW_ENTRY
         if cache == 0 and (keyed or op == w.CACHE_CLOSE):
             s[k.HOMELESS] = 1
             return
@@ -94,7 +94,7 @@ def _same_life(key_row: Any, life: int, call: int) -> bool:
 @jit
 def _opens(seq: int, op: int, left: bool, cache: int, now: Any, s: Any) -> bool:
     """Note what the call begins with; return whether that is a flush of an entry that is not evicted."""
-    if op == w.HIT or op == w.MISS or op == w.CACHE_OPEN:
+    if op == w.HIT or op == w.MISS or op == w.CACHE_OPEN or op == w.STORE_OPEN or op == w.VIEW or op == w.VIEW_ENTRY:
         return False
     shrinks = op == w.CONFIG and now[w.LIMIT] != NULL and now[w.LIMIT] < now[w.LIMIT_BEFORE]
     s[k.SHRINKS] += shrinks
@@ -153,7 +153,8 @@ def _keyed(
 @jit
 def _unkeyed(seq: int, op: int, flags: Any) -> None:
     if op != w.CONFIG and op != w.CACHE_OPEN and op != w.CACHE_CLOSE and op != w.METRICS and op != w.END:
-        flag(flags, w.KEYS_HOLD, seq)
+        if not w.STORE_OPEN <= op <= w.VIEW_ENTRY:
+            flag(flags, w.KEYS_HOLD, seq)
     if op == w.PUT:
         flag(flags, w.WRITES_HOLD, seq)
 

@@ -14,12 +14,15 @@ SUFFICIENT_CONDITIONS: Final = (
     *("keys_hold", "calls_hold", "evicted_first", "order_holds", "handed_all", "left_empty", "eldest_first"),
     *("none_needless", "none_outside", "none_above", "none_left_above", "sums_hold", "totals_hold", "counts_hold"),
     *("own_counts_hold", "writes_hold"),
+    *("written_below", "forwarded", "none_expired", "chained", "closed_rest", "keys_shown", "windows_shown"),
+    "order_shown",
 )
 """The conditions that the loop flags if they fail; the number of a condition is its index here."""
 
 KEYS_HOLD, CALLS_HOLD, EVICTED_FIRST, ORDER_HOLDS, HANDED_ALL, LEFT_EMPTY, ELDEST_FIRST = range(7)
 NONE_NEEDLESS, NONE_ELSEWHERE, NONE_ABOVE, NONE_LEFT_ABOVE, SUMS_HOLD, TOTALS_HOLD, COUNTS_HOLD = range(7, 14)
 OWN_COUNTS_HOLD, WRITES_HOLD = range(14, 16)
+WRITTEN_BELOW, FORWARDED, NONE_EXPIRED, CHAINED, CLOSED_REST, KEYS_SHOWN, WINDOWS_SHOWN, ORDER_SHOWN = range(16, 24)
 
 CONDITIONS_BY_RULE: Final = {
     "K-CLOSE-1": {KEYS_HOLD, CALLS_HOLD, LEFT_EMPTY},
@@ -43,24 +46,33 @@ CONDITIONS_BY_RULE: Final = {
     "K-PUT-4": {KEYS_HOLD},
     "K-RESIZE-2": {CALLS_HOLD, NONE_LEFT_ABOVE},
     "K-SIZE-1": {KEYS_HOLD},
+    "K-STORE-2": {CALLS_HOLD, WRITTEN_BELOW},
+    "K-STORE-4": {CALLS_HOLD, FORWARDED},
+    "K-WINDOW-6": {NONE_EXPIRED},
+    "K-OLD-2": {CHAINED},
+    "K-CLOSE-3": {CALLS_HOLD, CLOSED_REST},
+    "K-VIEW-1": {KEYS_SHOWN},
+    "K-WINDOW-1": {ORDER_SHOWN},
+    "K-WINDOW-2": {WINDOWS_SHOWN},
 }
 """The conditions of each rule. If they hold, no event violates the rule; if one fails, its window decides."""
 
 OPS: Final = (
     *("CONFIG", "CACHE_OPEN", "CACHE_CLOSE", "PUT", "HIT", "MISS", "EVICT", "FLUSH", "DELETE", "REMOVE", "METRICS"),
-    *("END", "SNAPSHOT"),
+    *("END", "SNAPSHOT", "STORE_OPEN", "STORE_CLOSE", "BELOW", "FORWARD", "VIEW", "VIEW_ENTRY"),
 )
 """The ops that a condition mentions, numbered from 1. 0 is null; further ops are numbered as they come."""
 
 CONFIG, CACHE_OPEN, CACHE_CLOSE, PUT, HIT, MISS, EVICT, FLUSH, DELETE, REMOVE, METRICS, END, SNAPSHOT = range(1, 14)
+STORE_OPEN, STORE_CLOSE, BELOW, FORWARD, VIEW, VIEW_ENTRY = range(14, 20)
 
 FAILED_FLUSH: Final = -1
 """The op of a FLUSH with the cause FAILED, which all conditions treat as an op of its own."""
 
-CAUSES: Final = ("FAILED", "FLUSH", "CLEAR", "CLOSE", "OPEN")
+CAUSES: Final = ("FAILED", "FLUSH", "CLEAR", "CLOSE", "OPEN", "CALL", "VALUE", "DELETE", "PUT", "BACKWARD")
 """The causes that a condition mentions, numbered in the same way."""
 
-BY_FAILED, BY_FLUSH, BY_CLEAR, BY_CLOSE, BY_OPEN = range(1, 6)
+BY_FAILED, BY_FLUSH, BY_CLEAR, BY_CLOSE, BY_OPEN, BY_CALL, BY_VALUE, BY_DELETE, BY_PUT, BY_BACKWARD = range(1, 11)
 
 # The columns of a table of settings.
 LIMIT, LIMIT_BEFORE = range(2)
@@ -84,6 +96,11 @@ class Rows(NamedTuple):
     call_id: Array
     bytes_after: Array
     manager_bytes: Array
+    pass_id: Array
+    window_start: Array
+    window_end: Array
+    value_hash: Array
+    old_hash: Array
     settings: Array
 
 

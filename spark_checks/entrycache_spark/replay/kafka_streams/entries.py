@@ -16,7 +16,8 @@ from entrycache_spark.replay.common import Row, Settings, differ
 from entrycache_spark.systems.kafka_streams import KINDS
 
 LEAVE_OPS: Final = ("EVICT", "DELETE", "REMOVE")
-LOOKUPS: Final = ("HIT", "MISS", "CACHE_OPEN")
+LOOKUPS: Final = ("HIT", "MISS", "CACHE_OPEN", "STORE_OPEN", "VIEW", "VIEW_ENTRY")
+STORE_OPS: Final = ("STORE_OPEN", "STORE_CLOSE", "BELOW", "FORWARD", "VIEW", "VIEW_ENTRY")
 
 
 class Limit(NamedTuple):
@@ -70,6 +71,24 @@ def applicable_rules(row: Row, limit: Limit) -> Iterable[str]:
         yield "K-METRICS-1"
     if op in ("PUT", "HIT", "MISS", "FLUSH", "CACHE_CLOSE", *LEAVE_OPS):
         yield from _of_entries(row, op, cause, has_life)
+    if op in STORE_OPS:
+        yield from _of_stores(row, op)
+
+
+def _of_stores(row: Row, op: str) -> Iterable[str]:
+    is_of_window = row["window_start"] is not None
+    if op in ("STORE_OPEN", "BELOW", "FORWARD"):
+        yield "K-STORE-2"
+    if op in ("STORE_OPEN", "BELOW"):
+        yield "K-STORE-4"
+    if op == "STORE_CLOSE":
+        yield "K-CLOSE-3"
+    if op in ("BELOW", "FORWARD") and is_of_window:
+        yield "K-WINDOW-6"
+    if op == "FORWARD" and row["old_hash"] is not None:
+        yield "K-OLD-2"
+    if op == "VIEW_ENTRY":
+        yield from ("K-WINDOW-1", "K-WINDOW-2") if is_of_window else ("K-VIEW-1",)
 
 
 def _of_entries(row: Row, op: str, cause: str | None, has_life: bool) -> Iterable[str]:
@@ -159,6 +178,8 @@ class Entries:
     def _look_ahead(self) -> None:
         coming: dict[Key, Row] = {}
         for row in reversed(self._facts.rows):
+            if row["op"] in STORE_OPS:
+                continue
             key = (row["cache"], row["key_hash"])
             after = coming.get(key)
             if row["op"] == "FLUSH" and after is not None and after["op"] == "EVICT":
@@ -282,6 +303,8 @@ class Entries:
                 self.spaces[cache] = change.remove_key(space, key)
             if op == "EVICT":
                 key_state.evicted = Handed(row["life"], row["call_id"], row["seq"], row["dirty"])
+        elif op == "FAILED" and key_state.flushed is not None:
+            key_state.last_shown = key_state.last_shown._replace(dirty=True)
         elif op == "FLUSH":
             key_state.flushed = Handed(row["life"], row["call_id"], row["seq"])
             key_state.last_shown = key_state.last_shown._replace(dirty=False)

@@ -1,15 +1,19 @@
 """Replay of `kafka-streams`: counters, the order of events, and the loop over the rows of each thread.
 
 `Counters` recomputes the sum of all sizes and the counters of the thread and its namespaces. `Order` checks the rules
-about adjacent rows. The loop hands each row to all checks and collects their violations by rule.
+about adjacent rows, `Stores` those of caching stores. The loop hands each row to all checks and collects their
+violations by rule.
 """
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Final, NamedTuple
 
 from entrycache_spark.replay.common import ReplayPlan, Row, ViolationCollector, differ, read_counters, replay_each
 from entrycache_spark.replay.kafka_streams.entries import (
     LIMITS,
+    STORE_OPS,
     Calls,
     Entries,
     Facts,
@@ -178,6 +182,219 @@ class Order:
             self._report("K-CLOSE-1", row, "an empty namespace")
 
 
+# ---------- stores
+
+
+@dataclass
+class StoredKey:
+    """The last rows of one key of a store, and whether the underlying store has it."""
+
+    put: Row | None = None
+    below: str | None = None
+    forwarded: Row | None = None
+
+
+@dataclass
+class StoreState:
+    """One caching store: its last STORE_OPEN or STORE_CLOSE, its settings, and what it did since it opened."""
+
+    row: Row
+    settings: dict[str, int] = field(default_factory=dict)
+    kind: str | None = None
+    stream_time: int | None = None
+    dropped_seq: int = -1
+    keys: defaultdict[int | None, StoredKey] = field(default_factory=lambda: defaultdict(StoredKey))
+
+
+class HandedRow(NamedTuple):
+    """A FLUSH or BELOW row that something must follow, with the store as it was then."""
+
+    row: Row
+    kind: str | None
+    retention: int | None
+
+
+@dataclass
+class StoreCall:
+    """The actions of one call on one store, by seq: failed flushes, an emptying, forwards, and rewritten keys."""
+
+    taken: list[HandedRow] = field(default_factory=list)
+    below: defaultdict[int | None, list[int]] = field(default_factory=lambda: defaultdict(list))
+    forward: defaultdict[int | None, list[int]] = field(default_factory=lambda: defaultdict(list))
+    rewritten: dict[int | None, int] = field(default_factory=dict)
+    failed: int = -1
+    emptied: int | None = None
+    last_time: int | None = None
+
+
+def time_of(row: Row) -> int | None:
+    """Return the time of a window or session: its end, or else its start."""
+    time: int | None = row["window_start"] if row["window_end"] is None else row["window_end"]
+    return time
+
+
+def outlasts(time: int | None, retention: int | None, now: int | None) -> bool:
+    """Return whether a window of this time is known not to have expired now."""
+    return time is not None and retention is not None and now is not None and time > now - retention
+
+
+STORED_OPS: Final = ("PUT", "FLUSH", "FAILED", "DELETE", "REMOVE", "CACHE_CLOSE", *STORE_OPS)
+"""The ops that the rules of stores read."""
+
+
+class Stores:
+    """The rules of caching stores; what calls handed over is judged at the end."""
+
+    def __init__(self, facts: Facts, report: Reporter) -> None:
+        self._facts = facts
+        self._report = report
+        self._stores: dict[str | None, StoreState] = {}
+        self._calls: dict[tuple[str | None, int | None], StoreCall] = {}
+        self._shown: dict[tuple[str | None, int | None], dict[int | None, int]] = {}
+        self._last_entries: dict[tuple[str | None, int | None], Row] = {}
+        self._has_stores = any(row["op"] in STORE_OPS for row in facts.rows)
+
+    def follow(self, at: int, row: Row) -> None:
+        """Read one event."""
+        if not self._has_stores:
+            return
+        op, cache = row["op"], row["cache"]
+        if op == "STORE_OPEN":
+            self._stores[cache] = StoreState(row, read_counters(row), row["store_kind"])
+        elif op == "STORE_CLOSE" and cache in self._stores:
+            self._stores[cache].row = row
+        store = self._stores.get(cache)
+        if store is not None and op in STORED_OPS:
+            if self._facts.whole[at]:
+                self._judge(row, store)
+            self._apply(at, row, store)
+        if at + 1 == len(self._facts.rows):
+            self._end()
+
+    def _judge(self, row: Row, store: StoreState) -> None:
+        op, key = row["op"], store.keys[row["key_hash"]]
+        if op not in ("BELOW", "FORWARD", "VIEW", "VIEW_ENTRY"):
+            return
+        is_open = store.row["op"] == "STORE_OPEN"
+        if not is_open and differ(store.row["call_id"], row["call_id"]):
+            self._report("K-CLOSE-3", row, "nothing of a closed store", [store.row["seq"], row["seq"]])
+        time, retention, now = time_of(row), store.settings.get("retention"), store.stream_time
+        is_windowed = store.kind not in ("kv", None)
+        expired = is_windowed and None not in (time, retention, now) and not outlasts(time, retention, now)
+        if op in ("BELOW", "FORWARD") and expired:
+            self._report("K-WINDOW-6", row, f"nothing as old at stream time {store.stream_time}")
+        is_written = row["life"] is not None and bool(self._call(row).below[row["life"]])
+        if op == "FORWARD" and is_open and not expired and not is_written:
+            self._report("K-STORE-2", row, "a BELOW of the same life and call before it")
+        if op == "FORWARD" and store.settings.get("old_values") == 1 and key.forwarded is not None:
+            self._chain(row, key.forwarded, store)
+        if op == "VIEW_ENTRY":
+            self._entry(row, key, store)
+
+    def _chain(self, row: Row, before: Row, store: StoreState) -> None:
+        if store.dropped_seq > before["seq"]:
+            return
+        old, value = row["old_hash"], before["value_hash"]
+        if before["cause"] == "DELETE" and old is not None:
+            self._report("K-OLD-2", row, "no old value", [before["seq"], row["seq"]])
+        if before["cause"] == "VALUE" and value is not None and old != value:
+            self._report("K-OLD-2", row, f"the old value {value}", [before["seq"], row["seq"]])
+
+    def _entry(self, row: Row, key: StoredKey, store: StoreState) -> None:
+        """Judge an entry of a view."""
+        if store.kind is None:
+            return
+        rule = "K-VIEW-1" if store.kind == "kv" else "K-WINDOW-2"
+        put, view = key.put, row["pass_id"]
+        is_deleted = put is not None and put["cause"] == "DELETE" and store.dropped_seq < put["seq"]
+        if put is not None and is_deleted and view is not None and put["seq"] < view:
+            self._report(rule, row, "no entry: the last write was a deletion", [put["seq"], row["seq"]])
+        of_view = (row["cache"], view)
+        first_seqs = self._shown.setdefault(of_view, {})
+        if row["key_hash"] in first_seqs:
+            self._report(rule, row, "each entry once", [first_seqs[row["key_hash"]], row["seq"]])
+        first_seqs.setdefault(row["key_hash"], row["seq"])
+        before = self._last_entries.get(of_view)
+        if before is not None and self._is_misplaced(before, row, store):
+            order = "K-VIEW-1" if store.kind == "kv" else "K-WINDOW-1"
+            self._report(order, row, "the order of the store", [before["seq"], row["seq"]])
+        self._last_entries[of_view] = row
+
+    @staticmethod
+    def _is_misplaced(before: Row, row: Row, store: StoreState) -> bool:
+        """Return whether an entry comes before the one that its view answered before."""
+        interval = 1 if store.kind == "kv" else store.settings.get("segment_interval")
+        times = [0 if store.kind == "kv" else time_of(each) for each in (before, row)]
+        if not interval or times[0] is None or times[1] is None:
+            return False
+        places = [(times[0] // interval, before["value"], times[0]), (times[1] // interval, row["value"], times[1])]
+        if row["cause"] == "BACKWARD":
+            places.reverse()
+        (segment, key, time), (segment_after, key_after, time_after) = places
+        if segment != segment_after:
+            return segment > segment_after
+        if key is None or key_after is None:
+            return False
+        return bool(key > key_after or (key == key_after and time > time_after))
+
+    def _call(self, row: Row) -> StoreCall:
+        return self._calls.setdefault((row["cache"], row["call_id"]), StoreCall())
+
+    def _apply(self, at: int, row: Row, store: StoreState) -> None:
+        op, cause, seq, key = row["op"], row["cause"], row["seq"], store.keys[row["key_hash"]]
+        call = self._call(row)
+        is_open = store.row["op"] == "STORE_OPEN"
+        if op == "PUT":
+            time = time_of(row)
+            if time is not None:
+                store.stream_time = max(time, time if store.stream_time is None else store.stream_time)
+            key.put = row
+            if row["dirty"]:
+                call.rewritten[row["key_hash"]] = seq
+        elif op == "FAILED":
+            call.failed = seq
+        elif op == "CACHE_CLOSE" or (op == "REMOVE" and cause == "CLEAR"):
+            call.emptied = seq if call.emptied is None else call.emptied
+        if op == "FAILED" or (op, cause) in (("REMOVE", "CLEAR"), ("DELETE", "CALL")):
+            store.dropped_seq = seq
+        if store.stream_time is not None:
+            call.last_time = max(store.stream_time, store.stream_time if call.last_time is None else call.last_time)
+        taken = HandedRow(row, store.kind, store.settings.get("retention"))
+        must_follow = is_open and self._facts.whole[at] and row["life"] is not None
+        if op == "FLUSH" and must_follow and key.put is not None and key.put["life"] == row["life"]:
+            if key.put["cause"] == "VALUE" or (key.put["cause"] == "DELETE" and key.below == "PUT"):
+                call.taken.append(taken)
+        elif op == "BELOW":
+            call.below[row["life"]].append(seq)
+            key.below = cause
+            if must_follow and store.settings.get("listens") == 1:
+                call.taken.append(taken)
+        elif op == "FORWARD":
+            call.forward[row["life"]].append(seq)
+            key.forwarded = row
+
+    def _end(self) -> None:
+        """Judge what each call handed over, where no row of the call can be missing."""
+        last_call = max((row["call_id"] for row in self._facts.rows if row["call_id"] is not None), default=None)
+        for (_, call_id), call in self._calls.items() if not self._facts.gapped else ():
+            if not self._facts.complete and (call_id is None or last_call is None or call_id >= last_call):
+                continue
+            last_forward = max((seqs[-1] for seqs in call.forward.values() if seqs), default=-1)
+            emptied = call.emptied is not None and last_forward > call.emptied
+            for row, kind, retention in call.taken:
+                lasts = kind == "kv" or outlasts(time_of(row), retention, call.last_time)
+                if lasts and call.failed < row["seq"] and not emptied:
+                    self._unfinished(row, call)
+
+    def _unfinished(self, row: Row, call: StoreCall) -> None:
+        life = row["life"]
+        if row["op"] == "FLUSH" and not call.below[life]:
+            self._report("K-STORE-2", row, "a BELOW of the same life and call")
+        forwarded = max(call.forward[life], default=-1) > row["seq"]
+        if row["op"] == "BELOW" and not forwarded and call.rewritten.get(row["key_hash"], -1) < row["seq"]:
+            self._report("K-STORE-4", row, "a FORWARD of the same life and call")
+
+
 # ---------- threads
 
 
@@ -186,10 +403,11 @@ def _follow(facts: Facts, collector: ViolationCollector, max_live_slots: int) ->
     as_followed(facts.rows)
     entries = Entries(facts, collector.report)
     calls = Calls(facts, collector.report, entries)
-    checks: tuple[Order | Calls | Counters, ...] = (
+    checks: tuple[Order | Calls | Counters | Stores, ...] = (
         Order(facts, collector.report, entries),
         calls,
         Counters(facts, collector.report, entries, calls),
+        Stores(facts, collector.report),
     )
     for at, row in enumerate(facts.rows):
         entries.follow(at, row)

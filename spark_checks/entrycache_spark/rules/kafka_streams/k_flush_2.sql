@@ -1,5 +1,5 @@
 -- K-FLUSH-2: an entry that was handed over, or put clean, is clean: no row shows it dirty, and it is not handed over
--- again.
+-- again, unless a flush of it has failed since.
 
 -- checked
 op in ('HIT', 'EVICT', 'DELETE', 'REMOVE', 'FLUSH') and life is not null

@@ -7,7 +7,7 @@ the trace barely keeps every rule.
 from __future__ import annotations
 
 # each of these enters its scenarios
-from tests.support.traces.kafka_scenarios import delivery, eviction, namespaces, sums, writes  # noqa: F401
+from tests.support.traces.kafka_scenarios import delivery, eviction, namespaces, stores, sums, writes  # noqa: F401
 from tests.support.traces.kafka_scenarios.scenario import ORDER_FREE, SCENARIOS
 
 __all__ = ["ORDER_FREE", "SCENARIOS"]

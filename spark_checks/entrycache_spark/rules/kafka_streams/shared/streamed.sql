@@ -5,7 +5,8 @@ with kept as (
   select
     e.broker, e.seq, ts_ns, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache,
     key_hash, e.life, size_bytes, coalesce(dirty, false) as dirty, call_id, bytes_after, manager_bytes, value, many,
-    limit_now, limit_before, b.gapped, b.fresh and e.island = b.first_island as whole
+    limit_now, limit_before, b.gapped, b.fresh and e.island = b.first_island as whole,
+    op in ('STORE_OPEN', 'STORE_CLOSE', 'BELOW', 'FORWARD', 'VIEW', 'VIEW_ENTRY') as is_of_store
   from events e join brokers b on e.broker = b.broker
 ),
 remembered as (
@@ -19,10 +20,11 @@ remembered as (
     max(case when op in ('EVICT', 'DELETE', 'REMOVE', 'MISS') then seq end) over past as gone_seq,
     last_value(case when op = 'FLUSH' then struct(seq as at, life as life, call_id as call_id) end, true) over past as flushed,
     last_value(case when op = 'EVICT' then struct(life as life, call_id as call_id, dirty as dirty) end, true) over past as left_by,
+    max(case when op = 'FAILED' then seq end) over past as failed_seq,
     lead(struct(op as op, life as life, call_id as call_id, dirty as dirty))
-      over (partition by broker, cache, key_hash order by seq) as leaves_by
+      over (partition by broker, cache, key_hash, is_of_store order by seq) as leaves_by
   from kept
-  window past as (partition by broker, cache, key_hash order by seq rows between unbounded preceding and 1 preceding)
+  window past as (partition by broker, cache, key_hash, is_of_store order by seq rows between unbounded preceding and 1 preceding)
 ),
 keyed as (
   select
@@ -30,7 +32,11 @@ keyed as (
     put.at as put_seq, put.size_bytes as put_size, put.dirty as put_dirty,
     used.size_bytes as size_shown,
     case when coalesce(used.at < gone_seq, used.at is null) then -9223372036854775807 else coalesce(used.life, -9223372036854775807) end as life_shown,
-    case when flushed.at is not null and coalesce(used.at < flushed.at, true) then false else used.dirty end as dirty_shown,
+    case
+      when failed_seq > flushed.at and coalesce(used.at < failed_seq, true) then true
+      when flushed.at is not null and coalesce(used.at < flushed.at, true) then false
+      else used.dirty
+    end as dirty_shown,
     coalesce(put.at > ended_seq, put.at is not null) as live,
     flushed.at as flushed_seq, flushed.life as flushed_life, flushed.call_id as flushed_call,
     greatest(used.at, gone_seq, flushed.at) as seen_seq,
@@ -119,7 +125,7 @@ lined as (
     sum(case when op in ('HIT', 'MISS') then 1 else 0 end) over upto as n_lookups,
     sum(case when op = 'FAILED' then 1 else 0 end) over upto as n_failed,
     max(case when op = 'CONFIG' and limit_now < limit_before then seq end) over upto as shrunk_seq,
-    max(case when op not in ('HIT', 'MISS', 'CACHE_OPEN') then call_id end) over past as changed_call,
+    max(case when op not in ('HIT', 'MISS', 'CACHE_OPEN', 'STORE_OPEN', 'VIEW', 'VIEW_ENTRY') then call_id end) over past as changed_call,
     max(case when op = 'FAILED' then call_id end) over upto as failed_call,
     max(case when op in ('FLUSH', 'FAILED') then seq end) over past as handed_seq,
     max(case when op not in ('FLUSH', 'FAILED') then seq end) over past as other_seq,
@@ -140,7 +146,7 @@ opened as (
     next_one.call_id as call_after,
     next_one.at = seq + 1 and next_one.call_id <> call_id as ends_call,
     case
-      when op not in ('HIT', 'MISS', 'CACHE_OPEN') and coalesce(changed_call <> call_id, true) then
+      when op not in ('HIT', 'MISS', 'CACHE_OPEN', 'STORE_OPEN', 'VIEW', 'VIEW_ENTRY') and coalesce(changed_call <> call_id, true) then
         case
           when op = 'PUT' then 1
           when op = 'CONFIG' and limit_now < limit_before then 2

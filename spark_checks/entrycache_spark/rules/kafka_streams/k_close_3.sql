@@ -1,0 +1,20 @@
+-- K-CLOSE-3: a store that has closed writes, forwards and answers nothing until it opens again. The call that closed it may
+-- go on.
+
+-- checked
+op = 'STORE_CLOSE'
+
+-- over stored
+op in ('BELOW', 'FORWARD', 'VIEW', 'VIEW_ENTRY') and whole and is_closed
+
+-- expected
+'nothing of a closed store'
+
+-- observed
+concat('a ', op)
+
+-- seqs
+array(store_seq, seq)
+
+-- sure
+not many

@@ -1,0 +1,29 @@
+-- K-OLD-2: the old values of a key form a chain: `old` is the value of its forward before. After a forward that throws and
+-- after a clear, a chain begins anew.
+
+-- checked
+op = 'FORWARD' and old_hash is not null
+
+-- needs
+ever value_hash of FORWARD
+
+-- over stored
+op = 'FORWARD' and whole and old_values = 1 and coalesce(dropped_seq < forwarded_seq, true) and (
+  (forwarded_cause = 'DELETE' and old_hash is not null)
+  or (forwarded_cause = 'VALUE' and forwarded_hash is not null and coalesce(old_hash <> forwarded_hash, true))
+)
+
+-- expected
+case
+  when forwarded_cause = 'DELETE' then 'no old value: the forward before was a deletion'
+  else concat('the old value ', cast(forwarded_hash as string))
+end
+
+-- observed
+coalesce(cast(old_hash as string), 'no old value')
+
+-- seqs
+array(forwarded_seq, seq)
+
+-- sure
+not many

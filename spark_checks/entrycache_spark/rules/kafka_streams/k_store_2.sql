@@ -1,0 +1,35 @@
+-- K-STORE-2: an entry that a store takes is written to the underlying store in the same call, before it is forwarded. A
+-- store takes no tombstone of a key that the underlying store lacks, and nothing that has expired; after a forward that
+-- throws, it need not have come to an entry.
+
+-- checked
+op in ('STORE_OPEN', 'BELOW', 'FORWARD')
+
+-- needs
+life of BELOW
+call_id of BELOW
+
+-- over stored: an entry that was handed over is not written
+op = 'FLUSH' and whole and decided and is_open and put_life = life and last_below is null and lasts and not gave_up
+and (put_cause = 'VALUE' or (put_cause = 'DELETE' and below = 'PUT'))
+
+-- expected
+'a BELOW of the same life and call'
+
+-- observed
+concat('a FLUSH of life ', cast(life as string))
+
+-- sure
+not many
+
+-- over stored: an entry is forwarded before it is written
+op = 'FORWARD' and whole and is_open and not expired and coalesce(first_below > seq, true)
+
+-- expected
+'a BELOW of the same life and call before it'
+
+-- observed
+concat('a FORWARD of life ', coalesce(cast(life as string), 'null'))
+
+-- sure
+not many

@@ -1,0 +1,101 @@
+-- Each event with the state of the caching store whose namespace it names: its settings, its stream time, what it wrote
+-- to the underlying store and forwarded, and what its views answered. `decided`: the rows of the event's call are all
+-- there. `dropped_seq`: the last event by which the cache lost an entry that it had not handed over.
+with kept as (
+  select
+    e.broker, e.seq, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache, key_hash,
+    e.life, coalesce(dirty, false) as dirty, call_id, pass_id, coalesce(window_end, window_start) as time, store_kind,
+    value_hash, old_hash, value, many, b.fresh and e.island = b.first_island as whole, b.gapped, b.complete,
+    max(call_id) over (partition by e.broker) as last_call
+  from events e join brokers b on e.broker = b.broker
+),
+settled as (
+  select
+    *,
+    not gapped and (complete or call_id < last_call) as decided,
+    last_value(
+      case when op in ('STORE_OPEN', 'STORE_CLOSE') then struct(seq as at, op as op, call_id as call_id) end, true
+    ) over upto as store,
+    last_value(
+      case
+        when op = 'STORE_OPEN' then struct(
+          seq as at, store_kind as kind, counter(value, 'retention') as retention,
+          counter(value, 'segment_interval') as segment_interval, counter(value, 'listens') as listens,
+          counter(value, 'old_values') as old_values
+        )
+      end, true
+    ) over upto as settings,
+    max(
+      case
+        when op = 'FAILED' or (op = 'REMOVE' and cause = 'CLEAR') or (op = 'DELETE' and cause = 'CALL') then seq
+      end
+    ) over upto as dropped_seq
+  from kept
+  where op in (
+    'PUT', 'FLUSH', 'FAILED', 'DELETE', 'REMOVE', 'CACHE_CLOSE', 'STORE_OPEN', 'STORE_CLOSE', 'BELOW', 'FORWARD', 'VIEW',
+    'VIEW_ENTRY'
+  )
+  window upto as (partition by broker, cache order by seq rows between unbounded preceding and current row)
+),
+opened as (
+  select
+    *, settings.at as opened_seq, settings.kind as kind, settings.retention as retention, settings.listens as listens,
+    settings.old_values as old_values, time - time % settings.segment_interval as segment,
+    coalesce(store.op = 'STORE_OPEN', false) as is_open, store.op = 'STORE_CLOSE' and store.call_id <> call_id as is_closed,
+    store.at as store_seq
+  from settled
+),
+timed as (
+  select
+    *,
+    max(case when op = 'PUT' then time end)
+      over (partition by broker, cache, opened_seq order by seq rows between unbounded preceding and current row) as stream_time
+  from opened
+),
+called as (
+  select
+    *,
+    max(stream_time) over of_call as last_time,
+    max(case when op = 'FAILED' then seq end) over of_call as failed_seq,
+    min(case when op = 'CACHE_CLOSE' or (op = 'REMOVE' and cause = 'CLEAR') then seq end) over of_call as emptied_seq,
+    max(case when op = 'FORWARD' then seq end) over of_call as last_forward,
+    max(case when op = 'PUT' and dirty then seq end)
+      over (partition by broker, cache, key_hash, call_id) as rewritten_seq,
+    min(case when op = 'BELOW' then seq end) over of_life as first_below,
+    max(case when op = 'BELOW' then seq end) over of_life as last_below,
+    max(case when op = 'FORWARD' then seq end) over of_life as own_forward,
+    last_value(case when op = 'PUT' then struct(seq as at, cause as cause, life as life) end, true) over past as put,
+    last_value(case when op = 'BELOW' then cause end, true) over past as below,
+    last_value(case when op = 'FORWARD' then struct(seq as at, cause as cause, value_hash as value_hash) end, true)
+      over past as forwarded,
+    lag(struct(seq as at, segment as segment, value as value, time as time))
+      over (partition by broker, cache, pass_id, op order by seq) as entry_before,
+    min(seq) over (partition by broker, cache, pass_id, key_hash, op) as first_shown
+  from timed
+  window
+    of_call as (partition by broker, cache, call_id),
+    of_life as (partition by broker, cache, life, call_id),
+    past as (partition by broker, cache, opened_seq, key_hash order by seq rows between unbounded preceding and 1 preceding)
+)
+select
+  *,
+  put.at as put_seq, put.cause as put_cause, put.life as put_life, forwarded.at as forwarded_seq,
+  forwarded.cause as forwarded_cause, forwarded.value_hash as forwarded_hash,
+  entry_before.at as entry_seq,
+  coalesce(kind <> 'kv' and time <= stream_time - retention, false) as expired,
+  coalesce(kind = 'kv' or time > last_time - retention, false) as lasts,
+  coalesce(failed_seq > seq, false) or coalesce(last_forward > emptied_seq, false) as gave_up,
+  coalesce(
+    entry_before.segment > segment or (entry_before.segment = segment or kind = 'kv') and (
+      entry_before.value > value or (entry_before.value = value and kind <> 'kv' and entry_before.time > time)
+    ), false
+  ) as falls,
+  coalesce(
+    entry_before.segment < segment or (entry_before.segment = segment or kind = 'kv') and (
+      entry_before.value < value or (entry_before.value = value and kind <> 'kv' and entry_before.time < time)
+    ), false
+  ) as rises,
+  coalesce(
+    put.cause = 'DELETE' and put.at < pass_id and coalesce(dropped_seq < put.at, true), false
+  ) as deleted
+from called
