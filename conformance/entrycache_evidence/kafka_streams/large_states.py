@@ -160,7 +160,7 @@ def begin_with_views(config: configuration.Config, large: int) -> Iterator[State
     state = build_state(config, Space(listener=Listener(of_store=True)), Store(inner))
     had: dict[str, tuple[str | None, ...]] = dict.fromkeys(names, ("1",))
     for backward, key in ((False, names[-2]), (True, names[1])):
-        view = OpenView(view_ops.ViewOpen("v", "s", backward=backward), had, key)
+        view = OpenView(view_ops.ViewOpen("v", "s", backward=backward), had, key, came=(key,))
         yield from (state._replace(views={"v": view}), view_ops.ViewNext("v"), view_ops.ViewNext("v"))
         yield from (ops.StorePut("s", "0", "1"), view_ops.ViewClose("v"))
     yield from (state, view_ops.ViewOpen("v", "s"), view_ops.ViewNext("v"), ops.StorePut("s", names[-1], "2"))

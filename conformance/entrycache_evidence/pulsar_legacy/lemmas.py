@@ -17,7 +17,7 @@ import z3
 
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, raw
-from entrycache_evidence.induction.turns import Fold, any_tuple
+from entrycache_evidence.induction.turns import Fold, Visit, any_tuple
 from entrycache_evidence.pulsar_legacy.stress import A, B, at
 from entrycache_faults.model import Model, Place
 from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
@@ -25,7 +25,7 @@ from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_legacy import Config, ops
 from entrycache_reference.pulsar_legacy.config import Eviction, SingleLookup, Variants
 from entrycache_reference.pulsar_legacy.laws import LAWS
-from entrycache_reference.pulsar_legacy.state import Cache, Entry, State
+from entrycache_reference.pulsar_legacy.state import Cache, Entry, Part, State, Step
 
 LOWER, OWN, NEXT, HIGHER = at(2), at(5), at(6), at(0, 2)
 """The positions below the entry, of the entry, of an absent entry, and above it in the next ledger."""
@@ -249,7 +249,7 @@ def _choose_less(state: State, name: vocabulary.CacheName, bound: int) -> tuple[
     return tuple(state.caches[name].entries)[:-1]
 
 
-FOLD_LEMMAS: Final = tuple(
+CHOICE_LEMMAS: Final = tuple(
     Fold(
         rule,
         f"what {about} takes, where all may leave",
@@ -266,5 +266,80 @@ FOLD_LEMMAS: Final = tuple(
 )
 """The lemmas about loops over positions."""
 
-LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *FOLD_LEMMAS)
+# --- Loops over any number of caches
+
+CACHES: Final = tuple(map(vocabulary.CacheName, "abcd"))
+GIVING: Final = State(9, {name: Cache({OWN: Entry(10, 5, None)}, 10) for name in CACHES}, 100)
+"""Four caches that hold less than half of all bytes, so that each gives."""
+
+GAVE: Final = ops.Removed(1, 10)
+
+
+def _givers(model: Model) -> Any:
+    """Run the loop that chooses the caches that give."""
+    ordered = any_tuple(CACHES, "state quota_bytes chosen sum_bytes name")
+    places: dict[Place, object] = {"passes.order_by_size": lambda state: ordered}
+    return build_term_model(model, {**model.replaced, **places})["passes.choose_givers"](GIVING)
+
+
+def _shares(model: Model) -> Any:
+    """Run the loop in which the chosen caches give."""
+    chosen = any_tuple(CACHES, "state event config origin names sum_bytes after parts name share_bytes part result")
+    places: dict[Place, object] = {
+        "passes.choose_givers": lambda state: chosen,
+        "passes.build_pass_rows": lambda *arguments: (),
+        "passes.sum_removed": lambda parts: GAVE,
+    }
+    return build_term_model(model, {**model.replaced, **places})["passes.evict"](GIVING, ops.Evict(40), CONFIG)
+
+
+def _sum_of_parts(model: Model) -> Any:
+    """Run the loop that adds up what the caches gave."""
+    part = Part(GIVING, ops.Evict(1), Step(GIVING, GAVE, ()))
+    total = model["passes.sum_removed"](any_tuple((part,) * 4, "parts entries freed_bytes part"))
+    return total.entries, total.bytes
+
+
+_GIVES: Final = {
+    "passes.evict_cache": Visit(lambda state, part, config: part.cache, lambda state, *_: Step(state, GAVE, ()))
+}
+
+CACHE_LEMMAS: Final = tuple(
+    Fold(rule, claim, place, visits, run, wanted, LemmaFault(note, Model(FAULT.package, {place: fault}))).lemma()
+    for rule, claim, place, visits, run, wanted, note, fault in (
+        (
+            rules.Rule.L_EVICT_3,
+            "the caches that give, where all together hold less than half of all bytes",
+            "passes.choose_givers",
+            {},
+            _givers,
+            CACHES,
+            "The smallest cache gives nothing.",
+            lambda state: CACHES[:-1],
+        ),
+        (
+            rules.Rule.L_EVICT_5,
+            "the caches that a pass over all caches evicts from, where each share is above 0",
+            "passes.evict",
+            _GIVES,
+            _shares,
+            CACHES,
+            "A pass over all caches evicts nothing.",
+            lambda state, event, config: Step(state, GAVE, ()),
+        ),
+        (
+            rules.Rule.L_STATE_5,
+            "what the caches gave, added up",
+            "passes.sum_removed",
+            {},
+            _sum_of_parts,
+            (4, 40),
+            "What the last cache gave is not counted.",
+            lambda parts: ops.Removed(3, 30),
+        ),
+    )
+)
+"""The lemmas about loops over caches."""
+
+LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *CHOICE_LEMMAS, *CACHE_LEMMAS)
 """All lemmas of the system."""

@@ -180,15 +180,15 @@ def evict(state: State, event: Evict, config: Config, origin: str = "CALL") -> S
     if event.bytes <= 0:
         return Step(state, REFUSED, ())
 
-    # DECISION: the giving caches, and their shares.
+    # DECISION: the giving caches.
     names = choose_givers(state)
     sum_bytes = sum(state.caches[name].size_bytes for name in names)
-    shares = {name: compute_share(event.bytes, state.caches[name].size_bytes, sum_bytes) for name in names}
 
     # EFFECT: each gives its share, in that order; a share of 0 is skipped.
     after = state
     parts: tuple[Part, ...] = ()
-    for name, share_bytes in shares.items():
+    for name in names:
+        share_bytes = compute_share(event.bytes, state.caches[name].size_bytes, sum_bytes)
         if share_bytes > 0:
             part = EvictCache(name, share_bytes)
             result = evict_cache(after, part, config)
