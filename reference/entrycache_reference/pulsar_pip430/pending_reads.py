@@ -316,20 +316,26 @@ def with_held(work: Work, name: ReadName, held: tuple[HeldPosition, ...]) -> Wor
 
 
 def split_held(
-    held: tuple[HeldPosition, ...], positions: Iterable[Position]
+    held: tuple[HeldPosition, ...], positions: Iterable[Position], request: int | None = None
 ) -> tuple[tuple[HeldPosition, ...], tuple[HeldPosition, ...]]:
-    """Split what is held into what stays and what leaves: these positions, each as often as it is named."""
+    """Split what is held into what stays and what leaves: these positions, each as often as it is named.
+
+    With a request, what was read under that one leaves.
+    """
     kept, taken = list(held), []
     for pos in positions:
-        at = next(number for number, one in enumerate(kept) if one.slot.pos == pos)
+        same = (number for number, one in enumerate(kept) if one.slot.pos == pos and request in (None, one.request))
+        at = next(same)
         taken.append(kept.pop(at))
     return tuple(kept), tuple(taken)
 
 
 @rule(Rule.INFLIGHT_9)
-def give_back(work: Work, name: ReadName, positions: Iterable[Position], config: Config) -> Work:
+def give_back(
+    work: Work, name: ReadName, positions: Iterable[Position], config: Config, request: int | None = None
+) -> Work:
     """Give back what a read does not deliver; with variant `failed_read` "counted" that uses up expected reads."""
-    kept, taken = split_held(held_by(work.state, name), positions)
+    kept, taken = split_held(held_by(work.state, name), positions, request)
     work = with_held(work, name, kept)
     if config.variants.failed_read is FailedRead.UNCOUNTED:
         return work
@@ -337,9 +343,11 @@ def give_back(work: Work, name: ReadName, positions: Iterable[Position], config:
 
 
 @rule(Rule.INFLIGHT_4, Rule.LEDGER_9)
-def release_some(work: Work, name: ReadName, positions: Iterable[Position], config: Config) -> Work:
+def release_some(
+    work: Work, name: ReadName, positions: Iterable[Position], config: Config, request: int | None = None
+) -> Work:
     """Release what a read leaves out of what it delivers: each takes one from its count."""
-    kept, taken = split_held(held_by(work.state, name), positions)
+    kept, taken = split_held(held_by(work.state, name), positions, request)
     work = with_held(work, name, kept)
     return then(work, deliver(work.state, taken, config))
 
@@ -445,12 +453,12 @@ def resolve(work: Work, name: ReadName, cached: CachedRange, config: Config) -> 
     """Look at a range after an answer: if a gap has failed and none waits, its hits give it a second try."""
     gaps: tuple[OpenRange, ...] = ()
     for gap in cached.gaps:
-        work, resolved = resolve_gap(work, name, gap, config)
+        work, resolved = resolve_gap(work, name, gap, config, cached.request)
         gaps += (resolved,)
     cached = cached._replace(gaps=gaps)
     if not is_whole(cached) or not has_failed(cached) or not can_try_again(cached):
         return work, cached
-    work = give_back(work, name, positions_got(cached), config)
+    work = give_back(work, name, positions_got(cached), config, cached.request)
     work, whole = read_gap(work, name, cached.first, cached.last, config, cached.request)
     return work, CachedRange(cached.first, cached.last, (), (whole,), True, cached.request)
 
@@ -462,7 +470,9 @@ def can_try_again(cached: CachedRange) -> bool:
 
 
 @rule(Rule.INFLIGHT_8)
-def resolve_gap(work: Work, name: ReadName, gap: OpenRange, config: Config) -> tuple[Work, OpenRange]:
+def resolve_gap(
+    work: Work, name: ReadName, gap: OpenRange, config: Config, request: int | None = None
+) -> tuple[Work, OpenRange]:
     """Look at a gap after an answer: if one of its parts has failed and none waits, the others are given back."""
     rests: tuple[CachedRange, ...] = ()
     for rest in gap.rests:
@@ -471,7 +481,7 @@ def resolve_gap(work: Work, name: ReadName, gap: OpenRange, config: Config) -> t
     gap = gap._replace(rests=rests)
     if not is_answered(gap) or not (gap.has_failed or any(has_failed(rest) for rest in rests)):
         return work, gap
-    work = give_back(work, name, positions_got_in(gap), config)
+    work = give_back(work, name, positions_got_in(gap), config, request)
     return work, OpenRange(gap.first, gap.last, has_failed=True)
 
 

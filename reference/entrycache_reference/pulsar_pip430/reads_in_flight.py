@@ -109,7 +109,7 @@ def complete_chunk(work: Work, name: ReadName, config: Config) -> Work:
     if has_failed(cached):
         return end_failed(return_permits(work, name, config), name)
     if config.variants.short_answer is ShortAnswer.AS_IT_COMES and has_hole(cached):
-        kept, _ = split_held(held_by(work.state, name), positions_got(cached))
+        kept, _ = split_held(held_by(work.state, name), positions_got(cached), cached.request)
         return end_failed(return_permits(with_held(work, name, kept), name, config), name)
     return deliver_chunk(work, name, cached, config)
 
@@ -138,7 +138,7 @@ def deliver_chunk(work: Work, name: ReadName, cached: CachedRange, config: Confi
     read = read_named(work, name)
     got = frozenset(positions_got(cached))
     delivered = positions_to_deliver(read, got, config)
-    work = give_back(work, name, sorted(got - frozenset(delivered)), config)
+    work = give_back(work, name, sorted(got - frozenset(delivered)), config, cached.request)
     is_last = config.variants.read_end is ReadEnd.LAST_CONFIRMED and cached.last == read.last
     if not delivered:
         work = return_permits(work, name, config)
@@ -146,7 +146,7 @@ def deliver_chunk(work: Work, name: ReadName, cached: CachedRange, config: Confi
         return end_read(work, name) if is_over else go_on(work, name, read.start, None)
     cursor = work.state.managed[read.cache].cursors[read.cursor]
     left_out = acknowledged_by_now(cursor, delivered)
-    work = return_permits(release_some(work, name, left_out, config), name, config)
+    work = return_permits(release_some(work, name, left_out, config, cached.request), name, config)
     assert read.most is not None
     work = with_read(work, name, read._replace(most=read.most - len(delivered) + len(left_out)))
     end = end_of_chunk(cursor, delivered[-1], left_out)
@@ -264,7 +264,9 @@ def expect_delivery(work: Work, name: ReadName, cached: CachedRange, config: Con
         return work
     read, got = read_named(work, name), positions_got(cached)
     held = {one.slot.pos: one.is_cached for one in held_by(work.state, name)}
-    wanted = tuple(pos for pos in read.wanted if pos in got and held[pos])
+    ranges = (*read.ranges, *read.finished, *read.waiting)
+    alone = {one.first for one in ranges if one.first == one.last != cached.last}  # the cache gave them first
+    wanted = tuple(pos for pos in read.wanted if pos in got and pos not in alone and held[pos])
     return then(work, ledger_cursors.expect_delivery(work.state, read.cache, wanted, config))
 
 
@@ -276,13 +278,17 @@ def give_up(work: Work, name: ReadName, config: Config) -> Work:
     failed = [cached for cached in read.finished if is_incomplete(cached, wanted)]
     if not failed:
         return work
-    got = {pos for cached in read.finished for pos in positions_got(cached)}
-    work = give_back(work, name, sorted(pos for pos in got if pos in wanted), config)
-    kept, _ = split_held(held_by(work.state, name), sorted(pos for pos in got if pos not in wanted))
+    left = wanted
+    for cached in read.finished:
+        own = sorted(left.intersection(positions_got(cached)))
+        work = give_back(work, name, own, config, cached.request)
+        others = (pos for pos in positions_got(cached) if pos not in own)  # lie between, or came twice
+        work = with_held(work, name, split_held(held_by(work.state, name), others, cached.request)[0])
+        left = left.difference(own)
     lost = CachedRange(
         failed[0].first, failed[0].last, (), (OpenRange(failed[0].first, failed[0].last, has_failed=True),)
     )
-    return with_read(with_held(work, name, kept), name, read._replace(finished=(lost,)))
+    return with_read(work, name, read._replace(finished=(lost,)))
 
 
 def is_incomplete(cached: CachedRange, wanted: frozenset[Position]) -> bool:

@@ -438,10 +438,12 @@ def tries_only_once(cached: CachedRange) -> bool:
 
 
 @seeded_fault(Rule.INFLIGHT_9, "pending_reads.give_back", "reads_in_flight.give_back")
-def give_back_and_count(work: Work, name: ReadName, positions: Iterable[Position], config: Config) -> Work:
+def give_back_and_count(
+    work: Work, name: ReadName, positions: Iterable[Position], config: Config, request: int | None = None
+) -> Work:
     """Each entry that a read gives back takes one from its count."""
     variants = replace(config.variants, failed_read=FailedRead.COUNTED)
-    return pending_reads.give_back(work, name, positions, replace(config, variants=variants))
+    return pending_reads.give_back(work, name, positions, replace(config, variants=variants), request)
 
 
 @seeded_fault(Rule.INFLIGHT_10, "reads_in_flight.end_failed")

@@ -22,6 +22,7 @@ from entrycache_reference.pulsar_pip430.laws.cursor_reads import (
 from entrycache_reference.pulsar_pip430.laws.law import (
     Law,
     cursor_named,
+    decides_ranges,
     end_of,
     entries_there,
     refusable,
@@ -281,8 +282,8 @@ def touches_no_other(config: Config, pre: State, event: ops.Op, step: Step) -> b
 
 
 def has_managed(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
-    """Return whether there is a managed ledger that the step could touch."""
-    return bool(pre.managed)
+    """Return whether there is a managed ledger that the step could touch, and no read goes on that waited."""
+    return bool(pre.managed) and not decides_ranges(pre, step)
 
 
 PASSES: Final = (ops.Expire, ops.Evict, ops.Cycle, ops.RunScheduled)

@@ -224,6 +224,11 @@ def fills_with_the_count_of_now(config: Config, pre: State, event: ops.StorageAn
     return True
 
 
+def gives_and_serves_nobody(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
+    """Return whether storage gives entries to reads by cursors, and no read that waited for permits looks any up."""
+    return gives_to_cursors(config, pre, event, step) and not law.decides_ranges(pre, step)
+
+
 def shares_one_count(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
     """Check R-INFLIGHT-4: an entry is claimed exactly if the cache holds it with the count of this answer."""
     ask = ask_of(pre, event)
@@ -233,10 +238,10 @@ def shares_one_count(config: Config, pre: State, event: ops.StorageAnswer, step:
     offers = [(part.event.pos, part.step) for part in step.parts if isinstance(part.event, ops.Insert)]
     taken = {pos for pos, added in offers if law.is_inserted(added) or (replaces and config.max_size_bytes)}
     for part in parts_waiting(pre, event):
-        own = part.own(ask, event)
+        own, before = part.own(ask, event), got_by(pre, part.name)
         for held in step.state.holds.get(HoldName(part.name), ()):
             pos = held.slot.pos
-            is_new = pos in own and held not in pre.holds.get(HoldName(part.name), ())
+            is_new = pos in own and pos not in before
             there = law.cached_entry(step.state, ask.cache, pos) is not None
             if is_new and pos not in set(hits_of(step, part.name)) and held.is_cached != (pos in taken and there):
                 return False
@@ -521,7 +526,7 @@ READS_IN_FLIGHT_LAWS: Final = (
     Law(Rule.LEDGER_18, (*READING_OPS, *RELEASING_OPS), is_held_reading, counts_what_storage_gave, True),
     Law(Rule.INFLIGHT_2, READING_OPS, sends_asks, asks_once, True),
     Law(Rule.INFLIGHT_3, (ops.StorageAnswer,), gives_to_cursors, fills_with_the_count_of_now, True),
-    Law(Rule.INFLIGHT_4, (ops.StorageAnswer,), gives_to_cursors, shares_one_count, True),
+    Law(Rule.INFLIGHT_4, (ops.StorageAnswer,), gives_and_serves_nobody, shares_one_count, True),
     Law(Rule.INFLIGHT_5, (ops.StorageAnswer,), waits_in_part, waits_for_the_rest, True),
     Law(Rule.INFLIGHT_5, (ops.StorageAnswer,), completes_a_chunk, delivers_all_of_it, True),
     Law(Rule.INFLIGHT_6, (ops.StorageAnswer,), fails_cursors, seals_that_ledger, True),

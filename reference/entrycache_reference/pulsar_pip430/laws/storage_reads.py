@@ -485,6 +485,8 @@ def fails_late_ranges(config: Config, pre: State, step: Step, late: list[Waiting
         if is_waiting or not (has_failed if read is not None else request.name.read in ended):
             return False
     leaves = config.variants.limiter_timeout is LimiterTimeout.LEAVES
+    if leaves and not pre.limiter.out.keys() <= after.limiter.out.keys():
+        return True  # permits that came back have served others
     kept = [request for request in pre.limiter.waiting if request not in late]
     return list(after.limiter.waiting[: len(kept)]) == kept if leaves else not may_serve(config, after.limiter)
 
