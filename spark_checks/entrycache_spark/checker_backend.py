@@ -243,7 +243,7 @@ def ordered_batches(parts: Sequence[Part], columns: Sequence[str], rows: int = B
     last = None
     try:
         for part in _in_order(parts):
-            with pq.ParquetFile(part.path, read_dictionary=texts) as file:
+            with pq.ParquetFile(part.path, read_dictionary=parquet.present_columns(part.path, texts)) as file:
                 for batch in file.iter_batches(rows, columns=names, use_threads=False):
                     batch = parquet.with_added_columns(batch, names)
                     last = _check_order(batch, last)

@@ -153,7 +153,7 @@ def read_columns(path: Path, names: Sequence[str]) -> pa.Table:
     """
     texts = _text_columns(names)
     with report_unreadable(path):
-        table = pq.ParquetFile(path, read_dictionary=texts).read(columns=list(names))
+        table = pq.ParquetFile(path, read_dictionary=present_columns(path, texts)).read(columns=list(names))
         return _with_plain_texts(path, _select_columns(table, names), texts, MAX_TEXT_BYTES)
 
 
@@ -164,7 +164,7 @@ def read_batches(path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
         UsageError: see `read_columns`.
     """
     texts = _text_columns(names)
-    with report_unreadable(path), pq.ParquetFile(path, read_dictionary=texts) as file:
+    with report_unreadable(path), pq.ParquetFile(path, read_dictionary=present_columns(path, texts)) as file:
         for batch in file.iter_batches(BATCH_ROWS, columns=list(names)):
             table = _select_columns(pa.Table.from_batches([batch]), names)
             yield _with_plain_texts(path, table, texts, MAX_BATCH_TEXT_BYTES)
@@ -181,6 +181,12 @@ def with_added_columns(rows: Any, names: Iterable[str]) -> Any:
         field = ROW_SCHEMA.field(name)
         rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
     return rows
+
+
+def present_columns(path: Path, names: Iterable[str]) -> list[str]:
+    """Return the named columns that a file has; an older one lacks some."""
+    there = set(pq.read_schema(path).names)
+    return [name for name in names if name in there]
 
 
 def _text_columns(names: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from entrycache_protocol.errors import UsageError
@@ -12,6 +13,7 @@ from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.folders import audit_folder
+from entrycache_trace.schema import ADDED_COLUMNS
 from tests.support.traces import plant
 from tests.support.traces.kafka_outside import evicted_last, stripped
 from tests.support.traces.kafka_scenarios import ORDER_FREE, SCENARIOS
@@ -124,6 +126,17 @@ def test_a_trace_is_checked_for_the_rules_of_its_system(tmp_path: Path, backend:
     empty = audit_folder(plant.write(tmp_path / "empty", [], system=STREAMS), backend)
     assert set(empty.rules.values()) == {Verdict.NOTHING_CHECKED}
     assert empty.exit_code == 2
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_an_older_trace_lacks_the_columns_of_stores(tmp_path: Path, backend: str) -> None:
+    script = StreamScript("thread")
+    script.put("a", "k")
+    trace = plant.write(tmp_path / "trace", script.finish(), system=STREAMS)
+    part = next(trace.glob("*/*.parquet"))
+    pq.write_table(pq.ParquetFile(part).read().drop_columns(sorted(ADDED_COLUMNS)), part)
+    rules = audit_folder(trace, backend).rules
+    assert (rules["K-PUT-1"], rules["K-STORE-2"]) == (Verdict.CONFORMS, Verdict.NOTHING_CHECKED)
 
 
 def test_truncated_traces_are_inconclusive(tmp_path: Path) -> None:
