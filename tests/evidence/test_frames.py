@@ -173,7 +173,19 @@ LATE_REPLAY: Final = (
     ops.StorageAnswer(0, ops.StorageAnswerKind.ALL),
 )
 
+HOLDING: Final = (
+    ops.CursorOpen(M, C, Position(1, 0)),
+    *(ops.Append(M, Position(2, entry), 2) for entry in range(2)),
+    ops.CursorRead(M, C, 9, HoldName("h")),
+    ops.CursorSeek(M, C, Position(1, 0)),
+    ops.CursorRead(M, C, 9, HoldName("i")),
+    ops.ReplayRead(M, C, (Position(1, 0), Position(1, 1)), HoldName("j")),
+)
+"""A cursor holds what it has read from the cache and from storage, and what it replays."""
+
 RARE: Final = (
+    Run(PULSAR, pulsar_pip430.Config(max_size_bytes=100, grace_millis=0), (*APPENDED, *HOLDING)),
+    Run(PULSAR, pulsar_pip430.Config(max_size_bytes=10, grace_millis=0), (*APPENDED, *HOLDING)),
     *(
         Run(PULSAR, pulsar_pip430.Config(ttl_nanos=1, max_requeues=0), (ops.Read(A, AT, AT, 1, HoldName("h")), *events))
         for events in ((ops.Advance(9), ops.Expire()), (ops.RemoveRange(A, AT, AT, True),))

@@ -512,11 +512,11 @@ def reads_follow(config: Config, pre: State, event: Any, step: Step) -> bool:
     return [(row.op in LOOKUP_OPS, (row.ledger_id, row.entry_id)) for row in rows] == wanted
 
 
-def counts_lookups(pre: State, name: CacheName, step: Step) -> bool:
+def counts_lookups(pre: State, step: Step) -> bool:
     """Return whether each lookup that hits or misses was counted once, with its bytes."""
-    sizes = pre.managed[name].sizes if name in pre.managed else {}
-    hits = [part.pre.caches[name].entries[part.event.pos] for part in step.parts if type(part.event) is ops.Get]
-    missed = [sizes[row.ledger_id or 0][row.entry_id or 0] for row in step.rows if row.op == "MISS"]
+    gets = [(part.pre, part.event) for part in step.parts if isinstance(part.event, ops.Get)]
+    hits = [state.caches[get.cache].entries[get.pos] for state, get in gets]
+    missed = [size_stored(pre, row) for row in step.rows if row.op == "MISS"]
     before, after = pre.counts, step.state.counts
     hit_bytes = sum(entry.size_bytes for entry in hits)
     return after[3:] == (
@@ -527,15 +527,26 @@ def counts_lookups(pre: State, name: CacheName, step: Step) -> bool:
     )
 
 
+def size_stored(pre: State, row: Row) -> int:
+    """Return the size in storage of the entry that a row is about."""
+    managed = pre.managed[row.cache or CacheName("")]
+    return managed.sizes[row.ledger_id or 0][row.entry_id or 0]
+
+
 def without_taken(managed: ManagedLedger) -> ManagedLedger:
     """Return a managed ledger without the counts of what its cache has taken in."""
     return managed._replace(taken_entries=0, taken_bytes=0)
 
 
+def counts_permits(config: Config) -> bool:
+    """Return whether reads by cursors need permits."""
+    is_off = config.max_size_bytes == 0 and config.variants.disabled_limit is DisabledLimit.IGNORED
+    return config.max_reads_in_flight_bytes > 0 and config.storage is Storage.HELD and not is_off
+
+
 def counts_taken(config: Config, pre: State, step: Step) -> bool:
     """Return whether exactly the entries that caches take in are counted, where reads need permits."""
-    is_off = config.max_size_bytes == 0 and config.variants.disabled_limit is DisabledLimit.IGNORED
-    counts = config.max_reads_in_flight_bytes > 0 and config.storage is Storage.HELD and not is_off
+    counts = counts_permits(config)
     added = [part.event for part in step.parts if counts and part.step.outcome == outcomes.Inserted(True)]
     for name, after in step.state.managed.items():
         sizes = [event.size for event in added if isinstance(event, ops.Insert) and event.cache == name]
@@ -551,13 +562,13 @@ def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> boo
     if law.refusable(config, pre, event):
         return step == Step(pre, law.REFUSED, ())
     if type(event) is ops.ReplayAdd:
-        return step.state.managed == pre.managed
+        return step.state.managed == pre.managed and step.outcome == outcomes.InFlight()
     managed = expected_ledger(pre, event, step)
     return (
         without_taken(step.state.managed[event.cache]) == without_taken(managed)
         and counts_taken(config, pre, step)
         and step.state.caches[event.cache].members == expected_members(config, pre, event, managed)
         and step.state.caches[event.cache].is_open
-        and counts_lookups(pre, event.cache, step)
+        and counts_lookups(pre, step)
         and reads_follow(config, pre, event, step)
     )

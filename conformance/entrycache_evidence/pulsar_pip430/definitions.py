@@ -570,10 +570,8 @@ def is_defined(config: Config, pre: State, event: Op, step: Step) -> bool:
     ):
         return False
     first = is_opening(pre, event, step)
-    if is_in_flight(pre, event):
+    if is_in_flight(pre, event) or decides_ranges(pre, step):
         return is_defined_in_flight(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
-    if decides_ranges(pre, step):  # what the reads do then is left to the laws
-        return ledger_rows_follow(config, pre, event, step, first)
     if event.level == "ledger":
         return is_defined_ledger(config, pre, event, step) and ledger_rows_follow(config, pre, event, step, first)
     return (

@@ -8,8 +8,8 @@ entries that storage gives. Which asks a read joins is left to the laws.
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.closed_forms import (
-    cache_read,
     counts_lookups,
+    counts_permits,
     counts_taken,
     without_taken,
 )
@@ -30,8 +30,11 @@ def is_in_flight(pre: State, event: Any) -> bool:
 
 def reads_touched(pre: State, event: Any, step: Step) -> set[ReadName]:
     """Return the reads that a step may touch: the one that begins, those that wait for the ask, or got permits."""
-    is_answer = type(event) is ops.StorageAnswer
-    touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting} if is_answer else {event.read}
+    touched: set[ReadName] = set()
+    if isinstance(event, ops.ReadBegin | ops.ReplayBegin):
+        touched = {event.read}
+    elif type(event) is ops.StorageAnswer:
+        touched = {waiter.read for waiter in pre.pending.asks[event.ask].waiting}
     gone = [request.name for request in pre.limiter.waiting if request not in step.state.limiter.waiting]
     return touched | {name.read for name in gone if isinstance(name, RangeRequest)}
 
@@ -39,7 +42,7 @@ def reads_touched(pre: State, event: Any, step: Step) -> set[ReadName]:
 def moving_cursors(pre: State, event: Any, touched: set[ReadName]) -> set[tuple[CacheName, CursorName]]:
     """Return the cursors that a step may move: those of the reads that it touches."""
     opened = [read for name, read in pre.pending.of_cursors.items() if name in touched]
-    started = set() if type(event) is ops.StorageAnswer else {(event.cache, event.cursor)}
+    started = {(event.cache, event.cursor)} if isinstance(event, ops.ReadBegin | ops.ReplayBegin) else set()
     return started | {(read.cache, read.cursor) for read in opened}
 
 
@@ -47,8 +50,9 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
     """Return whether a step moves only those who read, tracks them, and leaves all other reads and asks alone."""
     if law.refusable(config, pre, event):
         return step == Step(pre, law.REFUSED, ())
-    name, after = cache_read(pre, event), step.state
+    after = step.state
     touched, is_answer = reads_touched(pre, event, step), type(event) is ops.StorageAnswer
+    is_begin, released = isinstance(event, ops.ReadBegin | ops.ReplayBegin), {*touched, getattr(event, "hold", None)}
     moved = moving_cursors(pre, event, touched)
     managed = {
         cache: one._replace(
@@ -73,16 +77,35 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
         == {cache: without_taken(one) for cache, one in managed.items()}
         and {cache: after.caches[cache].members for cache in managed} == members
         and counts_taken(config, pre, step)
+        and (counts_permits(config) or after.limiter == pre.limiter)
         and {one: read for one, read in after.pending.of_cursors.items() if one not in touched} == left
         and asks == sealed
         and after.pending.sent == pre.pending.sent + len(after.pending.asks.keys() - old.keys())
         and after.pending.reads == pre.pending.reads
-        and slots_held(after, touched) == slots_held(pre, touched)
-        and (is_answer or law.decides_ranges(pre, step) or begins_with_hits(pre, event, step))
-        and reports_in_flight(pre, touched, step)
+        and slots_held(after, released) == slots_held(pre, released)
+        and (not is_begin or law.decides_ranges(pre, step) or begins_with_hits(pre, event, step))
+        and (event_fails(event) or law.decides_ranges(pre, step) or keeps_order(pre, touched, step))
+        and reports_in_flight(pre, event, touched, step)
         and has_rows_in_flight(pre, event, step)
-        and counts_lookups(pre, name, step)
+        and counts_lookups(pre, step)
     )
+
+
+def event_fails(event: Any) -> bool:
+    """Return whether storage does not answer all, so that something may be read once more."""
+    return type(event) is ops.StorageAnswer and event.answer is not ops.StorageAnswerKind.ALL
+
+
+def keeps_order(pre: State, touched: set[Any], step: Step) -> bool:
+    """Return whether open reads hold what they held, in order, and then what they have got since, ascending."""
+    for name in touched & step.state.pending.of_cursors.keys() & pre.pending.of_cursors.keys():
+        now = [one.slot for one in step.state.holds.get(HoldName(name), ())]
+        before = [one.slot for one in pre.holds.get(HoldName(name), ()) if one.slot in now]
+        new = now[len(before) :]
+        has_failed = any(one.is_last_try for one in step.state.pending.of_cursors[name].ranges)
+        if not has_failed and (now[: len(before)] != before or new != sorted(set(new))):
+            return False
+    return True
 
 
 def slots_held(state: State, but: set[Any]) -> dict[Any, list[Slot]]:
@@ -94,6 +117,10 @@ def begins_with_hits(pre: State, event: Any, step: Step) -> bool:
     """Return whether a read is open as it was begun, with each position that it looked up; at its end, ascending."""
     got = [part.event.pos for part in step.parts if type(part.event) is ops.Get]
     read, is_replay = step.state.pending.of_cursors.get(event.read), type(event) is ops.ReplayBegin
+    ends = step.outcome.done if isinstance(step.outcome, outcomes.InFlight) else None
+    has_lost = read is not None and any(gap.has_failed for cached in read.finished for gap in cached.gaps)
+    if has_lost or any(end.read == event.read and end.error for end in ends or ()):
+        return event.read not in step.state.holds
     if read is None:
         got = sorted(pos for pos in got if not is_replay or pos in event.positions)
     elif (read[:2], read.most is None) != ((event.cache, event.cursor), is_replay):
@@ -101,12 +128,18 @@ def begins_with_hits(pre: State, event: Any, step: Step) -> bool:
     return [one.slot for one in step.state.holds.get(event.read, ())] == [Slot(event.cache, pos) for pos in got]
 
 
-def reports_in_flight(pre: State, touched: set[Any], step: Step) -> bool:
+def reports_in_flight(pre: State, event: Any, touched: set[Any], step: Step) -> bool:
     """Return whether a step reports each new ask, and each read that ends with what is held for it, ascending."""
     answer, pending = step.outcome, step.state.pending
     new = [(number, ask) for number, ask in sorted(pending.asks.items()) if number >= pre.pending.sent]
     sent = tuple(outcomes.SentAsk(number, ask.ledger, ask.first, ask.last, ask.cache) for number, ask in new)
-    if not isinstance(answer, outcomes.InFlight) or answer.sent_asks != (sent or None):
+    if not isinstance(answer, outcomes.InFlight | outcomes.Released | outcomes.Decided):
+        return False
+    if type(answer) not in event.answers or answer.sent_asks != (sent or None):
+        return False
+    if isinstance(answer, outcomes.Released) and answer.released != len(pre.holds[event.hold]):
+        return False
+    if isinstance(answer, outcomes.Decided) and answer.granted is not None:
         return False
     done = answer.done or ()
     if [end.read for end in done] != sorted(touched - pending.of_cursors.keys()) or answer.done == ():

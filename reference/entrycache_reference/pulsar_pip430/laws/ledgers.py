@@ -384,7 +384,7 @@ def are_out_while_held(config: Config, pre: State, event: Op, step: Step) -> boo
     }
     for name, held in step.state.holds.items():
         used |= {RangeRequest(ReadName(name), one.request) for one in held if one.request is not None}
-    left = tuple(request for request in pre.limiter.waiting if request in after.waiting)
+    left = tuple(request for request in after.waiting if request in pre.limiter.waiting)
     in_order = left == pre.limiter.waiting[len(pre.limiter.waiting) - len(left) :]
     has_given_back = not pre.limiter.out.keys() <= after.out.keys()
     serves = config.variants.limiter_timeout is LimiterTimeout.SERVES and has_given_back

@@ -323,7 +323,10 @@ def opened_and_freed(config: Config, pre: State, event: Read | ReadOne | Release
             return slots is None and step.outcome == law.REFUSED and after == wanted
         others = frozenset(after) - pre.pending.of_cursors.keys()
         wanted = {name: wanted.get(name, []) for name in others | {*wanted} - pre.pending.of_cursors.keys()}
-        return step.outcome.released == len(slots) and wanted == {name: after.get(name, []) for name in wanted}
+        is_answered = step.outcome.released == len(slots)
+        if not law.decides_ranges(pre, step):
+            is_answered = step.outcome == Released(len(slots))
+        return is_answered and wanted == {name: after.get(name, []) for name in wanted}
     if event.hold is not ABSENT:
         wanted[event.hold] = [Slot(event.cache, pos) for pos in requested_positions(event)]
     return after == wanted
@@ -475,7 +478,8 @@ def fails_the_late_ones(config: Config, pre: State, event: Advance, step: Step) 
 def fails_late_ranges(config: Config, pre: State, step: Step, late: list[WaitingRequest]) -> bool:
     """Check R-LIMIT-6, for reads by cursors: who is late has failed, and nobody fits any more who waits."""
     if not late:
-        return step.state.limiter == pre.limiter or may_serve(config, pre.limiter)
+        is_idle = step.outcome == Decided() and step.state.limiter == pre.limiter
+        return is_idle or may_serve(config, pre.limiter)
     after, ended = step.state, {end.read: end for end in getattr(step.outcome, "done", None) or ()}
     for request in late:
         assert isinstance(request.name, RangeRequest)
