@@ -26,11 +26,15 @@ ONLY_BROKER: Final = "one"
 
 
 class CaseStep(NamedTuple):
-    """One step of a case, its outcome as JSON, and the rows that the cache reported."""
+    """One step of a case, its outcome as JSON, the rows that the cache reported, and the state after it.
+
+    The state is that of the reference; None: another cache played the case.
+    """
 
     op: Any
     outcome_json: Callable[[], dict[str, Any]]
     rows: Sequence[Any]
+    state: Any = None
 
 
 WriteCaseTrace = Callable[[Path, files.Metadata, Mapping[str, object], Sequence[CaseStep]], int]
@@ -154,6 +158,10 @@ READ_ROWS: Final = ("HIT", "MISS", "INSERT")
 """The events of a read that name the reading cursor."""
 
 
+AddedColumns = Mapping[str, int | None]
+"""The columns of reads in flight that a row has."""
+
+
 class EntryKey(NamedTuple):
     """The name of a cached entry: its cache and its position."""
 
@@ -207,12 +215,21 @@ class Recorder:
 
         A CONFIG row may report the changed settings only; the trace shows the whole configuration.
         """
+        self.call_with(((row, {}) for row in rows), reader)
+
+    def call_with(self, rows: Iterable[tuple[ReportedRow, AddedColumns]], reader: str | None = None) -> None:
+        """Record the rows of one call with further columns; rows that are made one by one may read `seq`."""
         call_id = self.seq
-        for row in rows:
+        for row, added in rows:
             cursor = row.cursor
             if reader is not None and row.op in READ_ROWS and row.cause in ("READ", "REPLAY", "FILL"):
                 cursor = reader
-            self._record(row, call_id, cursor, self._whole_config(row) if row.op == "CONFIG" else row.value)
+            value = self._whole_config(row) if row.op == "CONFIG" else row.value
+            self._record(row, call_id, cursor, value, added)
+
+    def setting(self, name: str) -> Any:
+        """Return a setting of the configuration so far; 0 if it has none."""
+        return self._config.get(name) or 0
 
     def _whole_config(self, row: ReportedRow) -> str:
         self._config |= json.loads(row.value or "{}")
@@ -249,13 +266,17 @@ class Recorder:
         self._writer.write(tuple(columns.get(name, known.get(name)) for name in schema.ROW_COLUMNS))
         self.seq += 1
 
-    def _record(self, row: ReportedRow, call_id: int, cursor: str | None, value: str | None) -> None:
+    def _record(
+        self, row: ReportedRow, call_id: int, cursor: str | None, value: str | None, added: AddedColumns
+    ) -> None:
         op = row.op
         seq = self.seq
         if op == "PASS_BEGIN":
             self._pass_id = seq
         life, *ordinals = self._mirror(row)
         tail_no, head_no, ticket = (self._ordinal(ordinal) for ordinal in ordinals)
+        if row.op == "PERMIT":
+            tail_no, ticket = added.get("tail_no"), added.get("ticket")
         in_pass = op in ("PASS_BEGIN", "PASS_END", "EVICT", "REQUEUE", "TOMBSTONE")
         self._ts_ns = row.ts_ns
         self._bytes = row.bytes_after
@@ -266,7 +287,7 @@ class Recorder:
                 *(row.stamp_ns, row.new_stamp_ns, self._pass_id if in_pass else None, call_id, row.bound),
                 *(row.max_requeues, row.extend_accessed, row.trigger_bytes, row.target_bytes),
                 *(row.bytes_after, row.manager_bytes, tail_no, head_no, ticket, cursor, value),
-                *(None for _ in schema.ADDED_COLUMNS),
+                *(added.get(name) for name in schema.ROW_COLUMNS[-len(schema.ADDED_COLUMNS) :]),
             )
         )
         self.seq += 1

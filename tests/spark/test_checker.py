@@ -110,7 +110,7 @@ FAMILIES = (
         "check_read_order",
         "check_slot_numbers",
     ),
-    *("Lives", "Places", "Removals", "Cursors", "Totals"),
+    *("Lives", "Places", "Removals", "Cursors", "Totals", "ReadsInFlight"),
 )
 
 
@@ -120,6 +120,7 @@ def test_each_family_of_checks_is_needed(
 ) -> None:
     """Without a family, seeded violations would be called clean: the test above would detect it."""
     modules = (
+        broker_module.in_flight,
         broker_module.lives,
         broker_module.order,
         broker_module.reads,
@@ -129,7 +130,7 @@ def test_each_family_of_checks_is_needed(
     home = next((module for module in modules if hasattr(module, family)), None)
     if family == "Lives":
         monkeypatch.setattr(broker_module.primitives, "flag", lambda *arguments: None)
-    elif family in ("Places", "Removals", "Cursors"):
+    elif family in ("Places", "Removals", "Cursors", "ReadsInFlight"):
         monkeypatch.setattr(getattr(home, family), "follow", lambda *arguments: None)
     elif family == "Totals":
         monkeypatch.setattr(broker_module.order.Totals, "check_metrics", lambda *arguments: None)

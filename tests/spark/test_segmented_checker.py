@@ -15,7 +15,7 @@ from entrycache_reference.pulsar_segmented import NAME as SEGMENTED
 from entrycache_reference.vocabulary import INTEGER_MAX
 from entrycache_spark.checkers.primitives import new_flags
 from entrycache_spark.checkers.pulsar_segmented import broker as broker_module
-from entrycache_spark.checkers.pulsar_segmented import entries, lookups, segments
+from entrycache_spark.checkers.pulsar_segmented import entries, segments
 from entrycache_spark.checkers.pulsar_segmented.rows import RULES
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.common.system import CheckerGaveUp
@@ -80,7 +80,7 @@ def test_controls_are_clean_and_violations_are_not(metadata: Metadata, scenarios
         entries._check_entries,
         entries._check_totals,
         segments._check_offsets,
-        lookups._check_places,
+        entries._check_places,
         segments._check_turns,
     )
     assert [
@@ -151,7 +151,7 @@ def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None
 
 def test_costly_ranges_are_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = batch_of(honest(tmp_path))
-    places = lookups.Places
+    places = entries.Places
     monkeypatch.setattr(broker_module.lookups, "Places", lambda: places(steps=-100_000))
     assert check_rows(batch, ONE).clean == set(RULES) - {"S-RANGE-1"}
 

@@ -67,11 +67,15 @@ def record(
         raise errors.UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
     own_rows = subject.name == "fast" and isinstance(subject, InProcessSubject)  # any subject may call itself so
     play = players.get(case.system.name)
-    plain = [(step.outcome, step.rows) for step in steps]
-    done = _fast_outcomes(case) if own_rows else plain if play is None else play(case)
+    if own_rows:
+        done = _fast_outcomes(case)
+    elif play is not None:
+        done = [(outcome, rows, None) for outcome, rows in play(case)]
+    else:
+        done = [(step.outcome, step.rows, step.state) for step in steps]
     calls = [
-        recording.CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows)
-        for op, (outcome, rows) in zip(case.steps, done, strict=True)
+        recording.CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows, state)
+        for op, (outcome, rows, state) in zip(case.steps, done, strict=True)
     ]
     source = "fast, its own rows" if own_rows else f"the reference's rows beside {subject.name}; no evidence about it"
     metadata = Metadata(
@@ -86,16 +90,16 @@ def record(
     )
 
 
-def _fast_outcomes(case: Case) -> list[tuple[Any, Sequence[Any]]]:
-    """Return the outcomes and rows of the fast cache, step by step."""
+def _fast_outcomes(case: Case) -> list[tuple[Any, Sequence[Any], None]]:
+    """Return the outcomes and rows of the fast cache, step by step; it shows no state."""
     rows: list[Any] = []
-    steps: list[tuple[Any, Sequence[Any]]] = []
+    steps: list[tuple[Any, Sequence[Any], None]] = []
     own = case.system.fast
     assert own is not None and own.open_with_rows is not None
     instance = own.open_with_rows(case.config, rows.append)
     for op in case.steps:
         outcome = instance(op)
-        steps.append((outcome, list(rows)))
+        steps.append((outcome, list(rows), None))
         rows.clear()
     return steps
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from entrycache_spark.common.system import AuditedSystem, ConfigObject, DemoTrace
-from entrycache_trace import files, recording
-from entrycache_trace.formats.pulsar_pip430 import FORMAT
+from entrycache_trace import files
+from entrycache_trace.formats.pulsar_pip430 import FORMAT, write_case_trace
 
 COLUMNS: Final = (
     *("broker", "seq", "ts_ns", "op", "cause", "origin", "cache", "ledger_id", "entry_id", "life", "size_bytes"),
@@ -27,8 +27,14 @@ KINDS: Final[Mapping[str, type]] = {
     "evict_by_expected_reads": bool,
     "storage_entry_size": int,
     "eviction": str,
+    "max_reads_in_flight_bytes": int,
+    "acquire_queue": int,
+    "acquire_timeout_millis": int,
 }
 """The settings that rules need, with the types of their values."""
+
+_OF_PERMITS: Final = ("max_reads_in_flight_bytes", "acquire_queue", "acquire_timeout_millis")
+"""The settings of the limiter of reads in flight."""
 
 IS_MANUAL: Final = {"manual": True, "inline": False}
 """The values of `eviction` that show whether passes wait for a call of their own; other values do not show it."""
@@ -43,6 +49,9 @@ SETTING_COLUMNS: Final = {
     "manual": "boolean",
     "grace_millis": "bigint",
     "storage_bytes": "bigint",
+    "permits_now": "bigint",
+    "queue_now": "bigint",
+    "timeout_now": "bigint",
 }
 """The columns that each event gets from its effective CONFIG, with their SQL types.
 
@@ -54,7 +63,9 @@ def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ..
     """Return the values of these columns, one row for a CONFIG event."""
     grace = _grace(configs[0]) if configs and configs[0] is not None else None
     return [
-        (None,) * len(SETTING_COLUMNS) if config is None else (*_numbers(config), grace, config["storage_entry_size"])
+        (None,) * len(SETTING_COLUMNS)
+        if config is None
+        else (*_numbers(config), grace, config["storage_entry_size"], *(config[name] for name in _OF_PERMITS))
         for config in configs
     ]
 
@@ -85,10 +96,27 @@ def split_budget(metadata: files.Metadata) -> bool:
     return str(metadata.variants.get("requeue_budget", "shared")).lower() == "split"
 
 
+def permit_variants(metadata: files.Metadata) -> dict[str, bool]:
+    """Return which variants of reads in flight a trace uses: its name in the rule files, and whether it is used."""
+    names = {
+        "overtakes": ("limiter_order", "overtaking"),
+        "leaves_waiting": ("limiter_timeout", "leaves"),
+        "counts_failed": ("failed_read", "counted"),
+    }
+    return {own: str(metadata.variants.get(name, "")).lower() == value for own, (name, value) in names.items()}
+
+
 # ---------- the system's audit
 
-NOT_SHOWN: Final = frozenset("R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3".split())
-"""The rules that the demo case cannot exercise: its cursors are in a heap, and its passes are scheduled."""
+NOT_SHOWN: Final = frozenset(
+    "R-CURSOR-6 R-CURSOR-7 R-CURSOR-11 R-READ-10 R-TRIGGER-2 R-TRIGGER-3 "
+    "R-INFLIGHT-1 R-INFLIGHT-2 R-INFLIGHT-3 R-INFLIGHT-4 R-INFLIGHT-13 R-LEDGER-6 R-LEDGER-14 "
+    "R-LIMIT-2 R-LIMIT-3 R-LIMIT-4 R-LIMIT-5 R-LIMIT-6 R-LIMIT-7".split()
+)
+"""The rules that the demo case cannot exercise.
+
+Its cursors are in a heap, its passes are scheduled, and no managed ledger reads from storage.
+"""
 
 
 AUDIT: Final = AuditedSystem(
@@ -98,13 +126,13 @@ AUDIT: Final = AuditedSystem(
     kinds=KINDS,
     setting_columns=SETTING_COLUMNS,
     setting_values=setting_values,
-    constants=lambda metadata: {"split_budget": split_budget(metadata)},
+    constants=lambda metadata: {"split_budget": split_budget(metadata), **permit_variants(metadata)},
     chain="R-STATE-1",
     numbers_slots=True,
     begins_empty=False,
     window_rows=None,
     format=FORMAT,
-    write=recording.write_case_trace,
+    write=write_case_trace,
     demo_trace=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
     mutation_presets=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )

@@ -1,12 +1,29 @@
 """The rows of `pulsar-pip430`: the events of a broker's cache with one removal queue.
 
 `EVENTS` says which columns each event needs and may have. The meanings of the columns and the recorder are those of any
-cache of managed ledgers, in `entrycache_trace.recording`.
+cache of managed ledgers, in `entrycache_trace.recording`. `write_case_trace` records the steps of a case. A step of the
+reference reports the rows of the cache only; `ReadRows` adds the rows of reads, asks and permits, which the states
+before and after the step show.
 """
 
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
-from entrycache_trace.recording import LEDGER_COLUMN_MEANINGS
+from entrycache_reference.pulsar_pip430.pending_reads import given_entries, waits_of
+from entrycache_reference.pulsar_pip430.state import Ask, Limiter, Row, State
+from entrycache_reference.rules import Rule
+from entrycache_reference.vocabulary import Position
+from entrycache_trace import files
+from entrycache_trace.recording import (
+    LEDGER_COLUMN_MEANINGS,
+    ONLY_BROKER,
+    AddedColumns,
+    CaseStep,
+    Recorder,
+    ReportedRow,
+    TraceWriter,
+)
 from entrycache_trace.schema import EventFormat, TraceFormat
 
 READ_COLUMN_MEANINGS: Final = {
@@ -15,6 +32,8 @@ READ_COLUMN_MEANINGS: Final = {
     "tail_no": "the number of the slot that the event gave the entry, from 0, in the queue's own order; for PERMIT the "
     "number of the place that a waiting request gets",
     "ticket": "the number of the slot that was taken; for PERMIT that of the request which waits no longer",
+    "bound": "in a time pass the cutoff; in a size pass the bytes still to free before the event; for PERMIT the "
+    "permits that the request was for",
     "read_id": "the `seq` of the READ_BEGIN of the read, its own there",
     "ask_id": "the `seq` of the ASK that brought the entry, its own there",
     "last_entry_id": "the last entry of the range that is asked for, or that came",
@@ -61,9 +80,10 @@ EVENTS: Final = (
     EventFormat(
         "MISS",
         ("GET", "READ", "REPLAY"),
-        "a requested entry is not cached; a lookup of a range writes its hits only",
+        "a requested entry is not cached; a lookup of a range writes its hits only. With `ask_id` it is no "
+        "lookup: storage has given the entry",
         POSITION_COLUMNS,
-        ("cursor",),
+        ("size_bytes", "cursor", "ask_id"),
     ),
     EventFormat(
         "READ_DONE",
@@ -159,7 +179,7 @@ EVENTS: Final = (
         "bytes of reads in flight are granted, asked for in vain (the request waits, or is refused), or given back; a "
         "request that waited is TAKEN, or REFUSED once it has timed out, with the `ticket` of its place in the queue",
         ("permits",),
-        ("read_id", "tail_no", "ticket"),
+        ("bound", "tail_no", "ticket"),
     ),
     EventFormat("LEDGER_DELETE", (), "a ledger is deleted; the rows of its entries come after", ("cache", "ledger_id")),
     EventFormat("METRICS", (), "the current counters", ("value",)),
@@ -167,3 +187,167 @@ EVENTS: Final = (
 )
 
 FORMAT: Final = TraceFormat(EVENTS, {**LEDGER_COLUMN_MEANINGS, **READ_COLUMN_MEANINGS}, "R-REQUEUE-1")
+
+
+# ---------- the rows of a case
+
+PlannedRow = tuple[ReportedRow, AddedColumns]
+
+_BEGINNING: Final = frozenset({"cursor_read", "replay_read", "read_begin", "replay_begin"})
+"""The operations that begin a read by a cursor; the first two also end it."""
+
+_AT_ONCE: Final = frozenset({"cursor_read", "replay_read"})
+
+_ANSWER_CAUSES: Final = {"all": "ALL", "fail": "FAIL", "busy": "BUSY"}
+"""The causes of answers by their names; an answer that is a number of entries is SHORT."""
+
+
+class ReadRows:
+    """The rows of reads in flight and of permits, step by step, with what they need from earlier steps."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._reads: dict[str, int] = {}
+        self._asks: dict[int, int] = {}
+        self._brought: dict[tuple[str, Position], int] = {}
+        self._places: dict[Any, int] = {}
+        self._place_no = 0
+
+    def record(self, step: CaseStep, before: State | None) -> None:
+        """Record the rows of a step; `before` is the state before it, if the reference took it."""
+        outcome = step.outcome_json()
+        if before is None or step.state is None or "error" in outcome:
+            self._recorder.call(step.rows)
+            return
+        self._recorder.call_with(self._rows(step, before, outcome), getattr(step.op, "cursor", None))
+
+    def _rows(self, step: CaseStep, before: State, outcome: Mapping[str, Any]) -> Iterator[PlannedRow]:
+        op, after = step.op, step.state
+        bytes_now = before.size_bytes
+        read_id = self._recorder.seq
+        if op.name in _BEGINNING:
+            if op.name not in _AT_ONCE:
+                self._reads[op.read] = read_id
+            yield _row("READ_BEGIN", None, after, bytes_now, cache=op.cache, cursor=op.cursor), {"read_id": read_id}
+        if op.name == "delete_ledger":
+            yield _row("LEDGER_DELETE", None, after, bytes_now, cache=op.cache, ledger_id=op.ledger), {}
+        answered = before.pending.asks.get(op.ask) if op.name == "storage_answer" else None
+        if answered is not None and answered.cache is not None:
+            yield self._answer(op, answered, before, after)
+        for row in step.rows:
+            bytes_now = row.bytes_after
+            yield self._cache_row(row, op, before, answered, read_id)
+        for number in range(before.pending.sent, after.pending.sent):
+            ask = after.pending.asks[number]
+            if ask.cache is not None:
+                yield self._ask(number, ask, after, bytes_now)
+        for one in outcome.get("done") or ():
+            if one["read"] in self._reads:
+                yield self._end(
+                    one, before, op, _row("READ_END", "FAILED" if "error" in one else "DONE", after, bytes_now)
+                )
+        if op.name in _AT_ONCE:
+            row = _row("READ_END", "DONE", after, bytes_now, cache=op.cache, cursor=op.cursor)
+            yield row, {"read_id": read_id}
+        yield from self._permits(op, outcome, before, after, bytes_now)
+
+    def _answer(self, op: Any, ask: Ask, before: State, after: State) -> PlannedRow:
+        """Return the row of an answer, and note to which reads it brings which entries."""
+        given = given_entries(ask, op.answer)
+        for waiter in ask.waiting:
+            read = before.pending.of_cursors[waiter.read]
+            parts = (wait for cached in read.ranges for wait in waits_of(cached))
+            wait = next(part for part in parts if (part.ask, part.first) == (op.ask, waiter.first))
+            for pos in given:
+                if wait.first <= pos.entry <= wait.last:
+                    self._brought[waiter.read, pos] = self._asks[op.ask]
+        name = op.answer if isinstance(op.answer, int) else op.answer.value
+        cause = _ANSWER_CAUSES.get(name, "SHORT") if isinstance(name, str) else "SHORT"
+        last = given[-1].entry if cause == "SHORT" else ask.last
+        where = {"cache": ask.cache, "ledger_id": ask.ledger, "entry_id": ask.first}
+        row = _row("ANSWER", cause, after, before.size_bytes, **where)
+        return row, {"ask_id": self._asks[op.ask], "last_entry_id": last}
+
+    def _ask(self, number: int, ask: Ask, after: State, bytes_now: int) -> PlannedRow:
+        self._asks[number] = self._recorder.seq
+        where = {"cache": ask.cache, "ledger_id": ask.ledger, "entry_id": ask.first, "cursor": ask.cursor}
+        own = {"ask_id": self._recorder.seq, "last_entry_id": ask.last, "read_id": self._reads[ask.waiting[0].read]}
+        return _row("ASK", None, after, bytes_now, **where), own
+
+    def _cache_row(self, row: Any, op: Any, state: State, answered: Ask | None, read_id: int) -> PlannedRow:
+        """Return a row of the cache with the read and the ask that it belongs to."""
+        if row.op == "MISS" and row.cache in state.managed:
+            size = state.managed[row.cache].sizes[row.ledger_id][row.entry_id]
+            return row._replace(size_bytes=size), {} if answered is None else {"ask_id": self._asks[op.ask]}
+        if answered is not None and row.op == "INSERT":
+            return row._replace(cursor=answered.cursor), {"ask_id": self._asks[op.ask]}
+        if op.name in _BEGINNING and (row.op == "HIT" or (row.op, row.cause) == ("READ_DONE", "DELIVERED")):
+            return row, {"read_id": read_id}
+        if op.name == "release" and row.op == "READ_DONE" and op.hold in self._reads:
+            pos = Position(row.ledger_id, row.entry_id)
+            return row, {"read_id": self._reads[op.hold], "ask_id": self._brought.get((op.hold, pos))}
+        return row, {}
+
+    def _end(self, ended: Mapping[str, Any], before: State, op: Any, row: Row) -> PlannedRow:
+        read = before.pending.of_cursors.get(ended["read"], op)
+        return row._replace(cache=read.cache, cursor=read.cursor), {"read_id": self._reads[ended["read"]]}
+
+    def _permits(
+        self, op: Any, outcome: Mapping[str, Any], before: State, after: State, bytes_now: int
+    ) -> Iterator[PlannedRow]:
+        """Yield the rows of what the limiter decided: who timed out, gave back, was granted, and waits from now on."""
+        old, new = before.limiter, after.limiter
+        waited = {one.name: one.permits for one in old.waiting}
+        waiting = {one.name: one.permits for one in new.waiting}
+        left = [name for name in waited if name not in waiting]
+
+        def row(cause: str, request: int | None, **own: int | None) -> PlannedRow:
+            return _row("PERMIT", cause, after, bytes_now, bound=request), own
+
+        timed_out = self._timed_out(op, old, new, after.now_nanos)
+        for name in timed_out:
+            yield row("REFUSED", waited[name], permits=waited[name], ticket=self._places.pop(name))
+        for name, permits in old.out.items():
+            if new.out.get(name) != permits:
+                yield row("GIVEN", None, permits=permits)
+        for name in (name for name in left if name not in timed_out):
+            granted = new.out.get(name, min(waited[name], self._recorder.setting("max_reads_in_flight_bytes")))
+            yield row("TAKEN", waited[name], permits=granted, ticket=self._places.pop(name))
+            if name not in new.out:  # it was granted, failed and gave back in this step
+                yield row("GIVEN", None, permits=granted)
+        for name, permits in new.out.items():
+            if name not in waited and old.out.get(name) != permits:
+                yield row("TAKEN", op.permits if op.name == "acquire" else None, permits=permits)
+        for name, permits in waiting.items():
+            if name not in waited:
+                self._places[name] = self._place_no
+                self._place_no += 1
+                yield row("QUEUED", permits, permits=permits, tail_no=self._places[name])
+        if op.name == "acquire" and outcome.get("permits") == 0:
+            yield row("REFUSED", op.permits, permits=op.permits)
+
+    def _timed_out(self, op: Any, old: Limiter, new: Limiter, now_nanos: int) -> list[Any]:
+        """Return the requests that an `advance` has failed: those at the head that have waited for long enough."""
+        timeout = self._recorder.setting("acquire_timeout_millis")
+        remaining = {one.name for one in new.waiting} | new.out.keys()
+        ages = ((one.name, now_nanos // 1_000_000 - one.since_nanos // 1_000_000) for one in old.waiting)
+        return [name for name, age in ages if op.name == "advance" and name not in remaining and 0 < timeout <= age]
+
+
+def _row(op: str, cause: str | None, state: State, bytes_now: int, **columns: Any) -> Row:
+    """Return a row that is not about a cached entry; no rule of the reference makes it."""
+    return Row(Rule.INFLIGHT_1, op, cause, state.now_nanos, bytes_now, manager_bytes=bytes_now, **columns)
+
+
+def write_case_trace(
+    out: Path, metadata: files.Metadata, config: Mapping[str, object], calls: Sequence[CaseStep]
+) -> int:
+    """Write the trace of a case and return the number of its events."""
+    recorder = TraceWriter(out, metadata).recorder(ONLY_BROKER, config)
+    rows = ReadRows(recorder)
+    states = [call.state for call in calls]
+    first = State(0, states[0].settings, {}, (), 0) if states and states[0] is not None else None
+    for call, before in zip(calls, [first, *states[:-1]], strict=False):
+        rows.record(call, before)
+    recorder.close()
+    return recorder.seq

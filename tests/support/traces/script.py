@@ -28,6 +28,7 @@ class Script:
         self.now = now
         self.config: dict[str, Any] = {
             **DEFAULTS.settings._asdict(),
+            "max_reads_in_flight_bytes": 0,
             "evict_by_expected_reads": True,
             "storage_entry_size": 100,
             "eviction": "inline",

@@ -12,10 +12,16 @@ import pyarrow as pa
 
 from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues, widen
-from entrycache_spark.checkers.pulsar_pip430 import lives, order, reads, removals, rows
+from entrycache_spark.checkers.pulsar_pip430 import in_flight, lives, order, reads, removals, rows
 from entrycache_spark.checkers.pulsar_pip430 import rows as w
 from entrycache_spark.common.system import CheckerResult
-from entrycache_spark.systems.pulsar_pip430 import KINDS, SETTING_COLUMNS, setting_values, split_budget
+from entrycache_spark.systems.pulsar_pip430 import (
+    KINDS,
+    SETTING_COLUMNS,
+    permit_variants,
+    setting_values,
+    split_budget,
+)
 from entrycache_trace import files, jit
 
 PLAIN: Final = frozenset(
@@ -26,7 +32,7 @@ PLAIN: Final = frozenset(
 COLUMNS: Final = (
     *("size_bytes", "entry_id", "life", "call_id", "pass_id", "bound", "stamp_ns", "new_stamp_ns", "requeues"),
     *("max_requeues", "expected_reads", "trigger_bytes", "target_bytes", "accessed", "extend_accessed", "cursor"),
-    *("tail_no", "head_no", "cache"),
+    *("tail_no", "head_no", "cache", "read_id", "ask_id", "last_entry_id", "permits"),
 )
 """The columns for which rules ask whether they are null."""
 
@@ -62,6 +68,7 @@ class PulsarBrokerChecker:
             np.full(order.PASS_FIELDS, primitives.NULL),
         )
         self._lives, self._places, self._cursors = lives.Lives(max_removed), reads.Places(), reads.Cursors()
+        self._in_flight = in_flight.ReadsInFlight(permit_variants(metadata))
         self._removals, self._calls = removals.Removals(), reads.new_calls()
         self._counts, self._carried = (
             np.zeros((0, lives.COUNT_FIELDS), np.int64),
@@ -89,6 +96,7 @@ class PulsarBrokerChecker:
         self._cursors.follow(
             c, settings, len(self._events.names["cache"]), named, self._many, self._virtual, self.flags
         )
+        self._in_flight.follow(c, settings, self.flags)
         self._check_counters(c, settings, batch)
 
     def _follow_lives(self, c: rows.Rows) -> None:
@@ -131,6 +139,7 @@ class PulsarBrokerChecker:
         removals.end_slots(self._slots, self.flags)
         removals.end_numbers(self._numbers, bool(self._slots[removals.UNLINKED]), self.flags)
         self._cursors.end(self.flags)
+        self._in_flight.end(self.flags)
         self._removals.end(self._entries, self.flags)
         lives.close_counts(self._counts, np.arange(self._lives.used(), dtype=np.int32), self._many, self.flags)
         if self._lives.unborn != primitives.NULL and whole.starts:

@@ -316,7 +316,9 @@ def add_totals(c: Any, settings: Any, s: Any, at_metrics: Any) -> None:
         op, cause = c.op[i], c.cause[i]
         if op == w.HIT or op == w.MISS:
             if cause == w.BY_READ or cause == w.BY_REPLAY:
-                size = c.size_bytes[i] if op == w.HIT else settings[c.settings[i], w.STORAGE]
+                size = c.size_bytes[i]
+                if op == w.MISS and size == NULL:
+                    size = settings[c.settings[i], w.STORAGE]
                 column = HITS if op == w.HIT else MISSES
                 s[column] += 1
                 s[column + 1] += size if size != NULL else 0

@@ -2,7 +2,8 @@
 
 `Places` knows which entry each position holds, and the last misses: it checks lookups, inserts and fills (R-READ-1, 7,
 9 and 10, R-INSERT-1 and 2). `check_read_order` checks that a read looks up before it fills, and fills in order.
-`Cursors` knows the members of each cache, and checks ranks and grace periods (R-CURSOR-6, 7, 11 and 12).
+`Cursors` knows the members of each cache, and checks ranks, grace periods and what cursors drop (R-CURSOR-6, 7, 11 and
+12, R-LEDGER-14).
 """
 
 from typing import Any, Final
@@ -73,7 +74,7 @@ def _check_places(c: Any, many: bool, table: Any, misses: Any, state: Any, prese
                 _looked_up(c.cause[i], c.seq[i], flags)
         elif op == w.MISS:
             present[i] = 1 if held else 0
-            if held:
+            if held and c.ask_id[i] == primitives.NULL:
                 _looked_up(c.cause[i], c.seq[i], flags)
             _occupy_row(table, at, cache, ledger, entry, state)
             table[at, MISSED_CALL], table[at, MISSED_BY], table[at, MISSED_SEQ] = c.call_id[i], c.cause[i], c.seq[i]
@@ -293,6 +294,9 @@ def _check_cursors(
             moved = many and call != primitives.NULL and call < own[EPOCH]
             if s[_UNRANKED] or moved or c.expected_reads[i] != rank:
                 primitives.flag(flags, w.CURSOR_7, seq)
+        elif op == w.REMOVE and c.cause[i] == w.BY_CURSOR and now[w.RANKS] == 0:
+            if _is_ahead(cursors, own, c.ledger_id[i], c.entry_id[i]):
+                primitives.flag(flags, w.LEDGER_14, seq)
         elif op == w.SKIP and c.cause[i] == w.BY_NOT_WANTED and call != primitives.NULL:
             follows = s[_PRIOR_SEQ] == call and s[_PRIOR_CALL] == call and s[_PRIOR_OP] == w.CACHE_OPEN
             if seq == call or (seq == call + 1 and follows):
@@ -347,6 +351,20 @@ def _rank(cursors: Any, number: int, own: Any) -> int:
                 mine[RANK] += 1
             other = its[NEXT_CURSOR]
     return mine[RANK]
+
+
+@jit
+def _is_ahead(cursors: Any, own: Any, ledger: int, entry: int) -> bool:
+    """Return whether a position does not lie below all members that have one, and there are such members."""
+    some, below = False, True
+    at = own[FIRST_CURSOR]
+    while at >= 0:
+        its = cursors[at]
+        if its[MEMBER] and its[STANDS]:
+            some = True
+            below &= ledger < its[CURSOR_LEDGER] or (ledger == its[CURSOR_LEDGER] and entry < its[CURSOR_ENTRY])
+        at = its[NEXT_CURSOR]
+    return some and not below
 
 
 @jit

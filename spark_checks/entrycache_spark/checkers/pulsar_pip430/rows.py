@@ -11,8 +11,10 @@ from entrycache_trace.jit import Array, jit
 
 RULES: Final = (
     *("R-CONFIG-1", "R-COUNT-1", "R-COUNT-2", "R-COUNT-3", "R-CURSOR-11", "R-CURSOR-12", "R-CURSOR-6", "R-CURSOR-7"),
-    *("R-EVICT-4", "R-EVICT-5", "R-EVICT-8", "R-EXPIRE-1", "R-EXPIRE-2", "R-INSERT-1", "R-INSERT-2"),
+    *("R-EVICT-4", "R-EVICT-5", "R-EVICT-8", "R-EXPIRE-1", "R-EXPIRE-2"),
+    *("R-INFLIGHT-1", "R-INFLIGHT-13", "R-INFLIGHT-2", "R-INFLIGHT-3", "R-INFLIGHT-4", "R-INSERT-1", "R-INSERT-2"),
     *("R-INVALIDATE-1", "R-INVALIDATE-4", "R-INVALIDATE-7", "R-INVALIDATE-8", "R-INVALIDATE-9"),
+    *("R-LEDGER-14", "R-LEDGER-6", "R-LIMIT-2", "R-LIMIT-3", "R-LIMIT-4", "R-LIMIT-5", "R-LIMIT-6", "R-LIMIT-7"),
     *("R-METRICS-3", "R-METRICS-4", "R-METRICS-5", "R-METRICS-6", "R-METRICS-7"),
     *("R-READ-1", "R-READ-10", "R-READ-2", "R-READ-7", "R-READ-9"),
     *("R-REQUEUE-1", "R-REQUEUE-3", "R-REQUEUE-4", "R-REQUEUE-5", "R-REQUEUE-6", "R-REQUEUE-8"),
@@ -22,28 +24,31 @@ RULES: Final = (
 """The rules that the checker decides; the number of a rule is its index here."""
 
 CONFIG_1, COUNT_1, COUNT_2, COUNT_3, CURSOR_11, CURSOR_12, CURSOR_6, CURSOR_7 = range(8)
-EVICT_4, EVICT_5, EVICT_8, EXPIRE_1, EXPIRE_2, INSERT_1, INSERT_2 = range(8, 15)
-INVALIDATE_1, INVALIDATE_4, INVALIDATE_7, INVALIDATE_8, INVALIDATE_9 = range(15, 20)
-METRICS_3, METRICS_4, METRICS_5, METRICS_6, METRICS_7 = range(20, 25)
-READ_1, READ_10, READ_2, READ_7, READ_9 = range(25, 30)
-REQUEUE_1, REQUEUE_3, REQUEUE_4, REQUEUE_5, REQUEUE_6, REQUEUE_8 = range(30, 36)
-STATE_1, STATE_2, STATE_4, STATE_6, STATE_8 = range(36, 41)
-TRIGGER_1, TRIGGER_2, TRIGGER_3, TRIGGER_4, TRIGGER_5, TRIGGER_6, TRIGGER_8 = range(41, 48)
+EVICT_4, EVICT_5, EVICT_8, EXPIRE_1, EXPIRE_2 = range(8, 13)
+INFLIGHT_1, INFLIGHT_13, INFLIGHT_2, INFLIGHT_3, INFLIGHT_4, INSERT_1, INSERT_2 = range(13, 20)
+INVALIDATE_1, INVALIDATE_4, INVALIDATE_7, INVALIDATE_8, INVALIDATE_9 = range(20, 25)
+LEDGER_14, LEDGER_6, LIMIT_2, LIMIT_3, LIMIT_4, LIMIT_5, LIMIT_6, LIMIT_7 = range(25, 33)
+METRICS_3, METRICS_4, METRICS_5, METRICS_6, METRICS_7 = range(33, 38)
+READ_1, READ_10, READ_2, READ_7, READ_9 = range(38, 43)
+REQUEUE_1, REQUEUE_3, REQUEUE_4, REQUEUE_5, REQUEUE_6, REQUEUE_8 = range(43, 49)
+STATE_1, STATE_2, STATE_4, STATE_6, STATE_8 = range(49, 54)
+TRIGGER_1, TRIGGER_2, TRIGGER_3, TRIGGER_4, TRIGGER_5, TRIGGER_6, TRIGGER_8 = range(54, 61)
 
 OPS: Final = (
     *("CONFIG", "SNAPSHOT", "CACHE_OPEN", "CACHE_CLOSE", "INSERT", "REJECT", "SKIP", "HIT", "MISS", "READ_DONE"),
     *("EXPECT", "PASS_BEGIN", "PASS_END", "REQUEUE", "EVICT", "TOMBSTONE", "REMOVE", "CURSOR_ADD", "CURSOR_MOVE"),
-    *("CURSOR_REMOVE", "METRICS", "END"),
+    *("CURSOR_REMOVE", "METRICS", "END", "READ_BEGIN", "ASK", "ANSWER", "READ_END", "PERMIT"),
 )
 """The ops that a rule mentions, numbered from 1. 0 is null; further ops are numbered as they come."""
 
 CONFIG, SNAPSHOT, CACHE_OPEN, CACHE_CLOSE, INSERT, REJECT, SKIP, HIT, MISS, READ_DONE = range(1, 11)
 EXPECT, PASS_BEGIN, PASS_END, REQUEUE, EVICT, TOMBSTONE, REMOVE, CURSOR_ADD, CURSOR_MOVE = range(11, 20)
-CURSOR_REMOVE, METRICS, END = range(20, 23)
+CURSOR_REMOVE, METRICS, END, READ_BEGIN, ASK, ANSWER, READ_END, PERMIT = range(20, 28)
 
 CAUSES: Final = (
     *("OPEN", "END", "ADD", "FILL", "DUPLICATE", "NOT_WANTED", "GET", "READ", "REPLAY", "TIME", "SIZE", "ACCESSED"),
     *("EXPECTED_READS", "RANGE", "CLEAR", "CURSOR", "LEDGER", "CLOSE", "FULL", "DISABLED"),
+    *("DELIVERED", "ALL", "FAIL", "SHORT", "TAKEN", "QUEUED", "REFUSED", "GIVEN"),
 )
 """The causes that a rule mentions, numbered in the same way."""
 
@@ -52,13 +57,16 @@ BY_SIZE, BY_ACCESSED, BY_EXPECTED, BY_RANGE, BY_CLEAR, BY_CURSOR, BY_LEDGER, BY_
     11, 21
 )
 
+BY_DELIVERED, BY_ALL, BY_FAIL, BY_SHORT, BY_TAKEN, BY_QUEUED, BY_REFUSED, BY_GIVEN = range(21, 29)
+
 ORIGINS: Final = ("TRIGGER", "CYCLE", "CALL")
 """The origins that a rule mentions, numbered in the same way."""
 
 OF_TRIGGER, OF_CYCLE, OF_CALL = range(1, 4)
 
-# The columns of a table of settings: those of `SETTING_COLUMNS` in their order.
+# The columns of a table of settings: those of `SETTING_COLUMNS` in their order, then the limit.
 TRIGGER_NOW, TARGET_NOW, TTL_NOW, REQUEUES_NOW, EXTEND_NOW, RANKS, MANUAL, GRACE, STORAGE = range(9)
+PERMITS_NOW, QUEUE_NOW, TIMEOUT_NOW, LIMIT_NOW = range(9, 13)
 
 
 @jit
@@ -101,6 +109,10 @@ class Rows(NamedTuple):
     head_no: Array
     ticket: Array
     cursor: Array
+    read_id: Array
+    ask_id: Array
+    last_entry_id: Array
+    permits: Array
     settings: Array
 
 

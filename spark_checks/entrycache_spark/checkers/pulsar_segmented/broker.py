@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from entrycache_spark.checkers import events, primitives
 from entrycache_spark.checkers.batches import EffectiveSettings, SettingsSource, SettingValues
-from entrycache_spark.checkers.pulsar_segmented import entries, lookups, rows, segments
+from entrycache_spark.checkers.pulsar_segmented import entries, rows, segments
 from entrycache_spark.checkers.pulsar_segmented import rows as w
 from entrycache_spark.common.system import CheckerResult
 from entrycache_spark.systems.pulsar_segmented import KINDS, SETTING_COLUMNS, setting_values
@@ -55,10 +55,10 @@ class RingChecker:
         self._events = events.Events(rows.Rows, names, effective, kinds)
         self._order, self._ranges = (
             np.full(rows.ORDER_FIELDS, primitives.NULL),
-            np.full(lookups.RANGE_FIELDS, primitives.NULL),
+            np.full(entries.RANGE_FIELDS, primitives.NULL),
         )
         self._turns, self._entries, self._offsets = segments.Turns(), entries.Entries(kept), segments.Offsets()
-        self._places, self._totals = lookups.Places(), entries.Totals()
+        self._places, self._totals = entries.Places(), entries.Totals()
         self._open_bytes, self._opened = 0, False
 
     def follow(self, batch: pa.RecordBatch) -> None:
@@ -70,7 +70,7 @@ class RingChecker:
         c, settings = self._events.read(batch)
         rows.check_single_rows(c, settings, self.flags)
         rows.check_order(c, self._many, self._order, self.flags)
-        lookups.check_ranges(c, self._ranges, self.flags)
+        entries.check_ranges(c, self._ranges, self.flags)
         turned = self._turns.follow(c, settings, self.flags)
         left = self._entries.follow(c, settings, turned, self.flags)
         self._offsets.follow(c, settings, turned, left, self.flags)

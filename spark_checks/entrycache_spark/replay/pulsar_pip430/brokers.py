@@ -14,7 +14,7 @@ from entrycache_reference.pulsar_pip430 import decision, passes
 from entrycache_spark.common import results, rule_files
 from entrycache_spark.replay.common import BrokerFindings, count_applicable_rows, replay_brokers
 from entrycache_spark.replay.pulsar_pip430 import lookups, removals, trigger_points, triggers
-from entrycache_spark.systems.pulsar_pip430 import COLUMNS, split_budget
+from entrycache_spark.systems.pulsar_pip430 import COLUMNS, permit_variants, split_budget
 from entrycache_trace.files import Metadata, Part
 
 Row = dict[str, Any]
@@ -26,6 +26,7 @@ Level = (
     | lookups.Lookups
     | removals.ReadCountChecks
     | lookups.Cursors
+    | lookups.ReadsInFlight
     | removals.RemovalChecks
     | trigger_points.Carriers
     | triggers.FinalTotals
@@ -119,7 +120,7 @@ class BrokerReplay:
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
         self.lives: defaultdict[int, Life] = defaultdict(Life)
         self.passes: defaultdict[int, PassSums] = defaultdict(PassSums)
-        self.split = split_budget(metadata)
+        self.split, self.variants = split_budget(metadata), permit_variants(metadata)
         self.entries = trigger_points.ReferenceEntries(self.split, compare=not self.many)
         self.differences: list[trigger_points.Difference] = []
         self.live = 0
@@ -172,7 +173,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, removals.ReadCountChecks | removals.Slots):
+            if isinstance(level, removals.ReadCountChecks | removals.Slots | lookups.ReadsInFlight):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -198,6 +199,7 @@ class BrokerReplay:
                 begins[row["pass_id"]] = max(row["ts_ns"], begins.get(row["pass_id"], row["ts_ns"]))
         pairs = zip((None, *self.rows), self.rows, strict=False)
         asking = frozenset(row["cache"] for before, row in pairs if lookups.asks(row, before))
+        managed = frozenset(row["cache"] for row in self.rows if row["op"] == "READ_BEGIN")
         facts = self.facts
         return (
             *(triggers.Clock(facts, self._report), triggers.Frames(facts, self._report)),
@@ -207,7 +209,8 @@ class BrokerReplay:
                 lookups.Lookups(facts, self._report),
                 removals.ReadCountChecks(facts, self._report),
             ),
-            lookups.Cursors(facts, self._report, asking),
+            lookups.Cursors(facts, self._report, asking, managed),
+            lookups.ReadsInFlight(facts, self._report, self.variants),
             removals.RemovalChecks(facts, self._report, self.rows),
             trigger_points.Carriers(facts, self._report, self.split, begins),
             triggers.FinalTotals(facts, self._report, self.numbered),

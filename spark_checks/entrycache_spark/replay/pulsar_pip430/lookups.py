@@ -1,7 +1,8 @@
 """Replay of positions, lookups and fills, of cursors, and the rules that apply to a row.
 
 `Lookups` holds the entry at each position, so that it knows what a lookup must find. `Cursors` holds the cursors of all
-caches and the ranks that inserts take from them. `rules_of` returns the rules that one event exercises.
+caches and the ranks that inserts take from them. `ReadsInFlight` holds the asks and reads that are open, and
+`triggers` the permits. `rules_of` returns the rules that one event exercises.
 """
 
 from bisect import bisect_right
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 from entrycache_reference.pulsar_pip430.change import EMPTY_CACHE
 from entrycache_reference.pulsar_pip430.cursors import NANOS_A_MILLISECOND, is_in_grace, rank_of
 from entrycache_reference.vocabulary import CursorName, Position
-from entrycache_spark.replay.pulsar_pip430 import trigger_points
+from entrycache_spark.replay.pulsar_pip430 import trigger_points, triggers
 from entrycache_spark.replay.pulsar_pip430.removals import RULE_OF as REMOVALS
 
 Place = tuple[Any, Any, Any]
@@ -73,7 +74,7 @@ class Lookups:
         if rule is None or is_in is None:
             return
         other = change is not None and row["life"] is not None and row["life"] != change.life
-        if is_in if row["op"] == "MISS" else (not is_in or other):
+        if (is_in and row["ask_id"] is None) if row["op"] == "MISS" else (not is_in or other):
             seqs = [None if change is None else change.seq, row["seq"]]
             self._report(rule, row, "a cached entry", f"{row['op']} of life {row['life']}", seqs, not self._facts.many)
 
@@ -138,10 +139,17 @@ class CacheCursors:
 class Cursors:
     """The cursors of all caches."""
 
-    def __init__(self, facts: trigger_points.Facts, report: trigger_points.Reporter, asking: frozenset[Any]) -> None:
+    def __init__(
+        self,
+        facts: trigger_points.Facts,
+        report: trigger_points.Reporter,
+        asking: frozenset[Any],
+        managed: frozenset[Any],
+    ) -> None:
         self._facts = facts
         self._report = report
         self._asking = asking
+        self._managed = managed
         self._of: dict[Any, CacheCursors] = {}
 
     def follow(self, now: trigger_points.Moment) -> None:
@@ -160,11 +168,24 @@ class Cursors:
             if now.settings.ranks and row["expected_reads"] != wanted:
                 sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
                 self._report("R-CURSOR-7", row, wanted, row["expected_reads"], [row["seq"]], sure)
+        elif op == "REMOVE" and row["cause"] == "CURSOR":
+            self._dropped(now, cursors)
         elif op == "INSERT" and row["cause"] == "ADD":
             if row["cache"] in self._asking or not self._facts.virtual:
                 self._added(now, cursors, True)
         elif asks(now.row, now.before):
             self._added(now, cursors, False)
+
+    def _dropped(self, now: trigger_points.Moment, cursors: CacheCursors) -> None:
+        """Check that a managed ledger drops only what lies below its slowest cursor."""
+        row, places = now.row, [place for place in cursors.members.values() if place is not None]
+        if row["cache"] not in self._managed or now.settings is None or now.settings.ranks is not False or not places:
+            return
+        if None not in (row["ledger_id"], row["entry_id"]) and Position(row["ledger_id"], row["entry_id"]) >= min(
+            places
+        ):
+            sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
+            self._report("R-LEDGER-14", row, f"below {min(places)}", "REMOVE", [row["seq"]], sure)
 
     def _members_at_request(
         self, row: trigger_points.Row, cursors: CacheCursors
@@ -240,6 +261,130 @@ def asks(row: trigger_points.Row, before: trigger_points.Row | None) -> bool:
     return bool(row["seq"] == row["call_id"] or (opened and row["seq"] == row["call_id"] + 1))
 
 
+# ---------- reads in flight
+
+
+@dataclass
+class OpenAsk:
+    """One ask: its row, its answer, and the fills that it brought so far."""
+
+    row: trigger_points.Row
+    answer: trigger_points.Row | None = None
+    is_joinable: bool = True
+    fills: list[trigger_points.Row] = field(default_factory=list)
+
+    def covers(self, row: trigger_points.Row, last: int) -> bool:
+        """Return whether a row names an entry from the first of the ask to this one, in its ledger."""
+        return bool(row["ledger_id"] == self.row["ledger_id"] and self.row["entry_id"] <= row["entry_id"] <= last)
+
+
+class ReadsInFlight:
+    """The asks and the reads of a broker."""
+
+    def __init__(
+        self, facts: trigger_points.Facts, report: trigger_points.Reporter, variants: Mapping[str, bool]
+    ) -> None:
+        self._facts, self._report, self._variants = facts, report, variants
+        self._known = facts.starts and not facts.gapped
+        self._asks: dict[int, OpenAsk] = {}
+        self._delivered: dict[Place, int] = {}
+        self._reads: dict[int, trigger_points.Row] = {}
+        self._unanswered = 0
+        self._limiter = triggers.LimiterReplay(facts, report, variants)
+
+    def follow(self, now: trigger_points.Moment) -> None:
+        """Read one event."""
+        row, op = now.row, now.row["op"]
+        if op == "PERMIT":
+            self._limiter.follow(now)
+        elif op == "READ_BEGIN" and row["read_id"] is not None:
+            self._reads[row["read_id"]] = row
+        elif op == "READ_END":
+            self._reads.pop(row["read_id"], None)
+        elif op == "READ_DONE" and row["cause"] == "DELIVERED" and row["entry_id"] is not None:
+            self._deliver(row)
+        self._unanswered += (op == "ASK") - (op == "ANSWER")
+        if row["ask_id"] is None or row["entry_id"] is None:
+            return
+        if op == "ASK" and row["last_entry_id"] is not None:
+            self._ask(row, now)
+        elif op == "ANSWER" and row["last_entry_id"] is not None:
+            self._answer(row)
+        elif op == "INSERT" and row["cause"] == "FILL":
+            self._fill(row)
+
+    def _ask(self, row: trigger_points.Row, now: trigger_points.Moment) -> None:
+        is_open = now.settings is not None and (now.settings.limit_bytes or 0) > 0
+        over = [
+            ask.row["seq"]
+            for ask in self._asks.values()
+            if ask.is_joinable
+            and (ask.row["cache"], ask.row["ledger_id"]) == (row["cache"], row["ledger_id"])
+            and ask.row["entry_id"] <= row["last_entry_id"]
+            and row["entry_id"] <= ask.row["last_entry_id"]
+        ]
+        if over and is_open:
+            sure = self._known and not self._facts.many
+            self._report("R-INFLIGHT-2", row, "a wait", "an ask", [max(over), row["seq"]], sure)
+        self._asks[row["ask_id"]] = OpenAsk(row, is_joinable=is_open)
+
+    def _answer(self, row: trigger_points.Row) -> None:
+        ask, cause = self._asks.get(row["ask_id"]), row["cause"]
+        is_short = cause == "SHORT"
+        if (
+            ask is None
+            or ask.answer is not None
+            or any(trigger_points.differ(row[name], ask.row[name]) for name in ("cache", "ledger_id", "entry_id"))
+            or (is_short and not row["entry_id"] <= row["last_entry_id"] < ask.row["last_entry_id"])
+            or (not is_short and row["last_entry_id"] != ask.row["last_entry_id"])
+        ):
+            self._report("R-INFLIGHT-1", row, "the answer to an open ask", "ANSWER", [row["seq"]], self._known)
+        for other in self._asks.values() if cause == "FAIL" else ():
+            if (other.row["cache"], other.row["ledger_id"]) == (row["cache"], row["ledger_id"]):
+                other.is_joinable = False
+        if ask is not None:
+            ask.answer, ask.is_joinable = row if ask.answer is None else ask.answer, False
+
+    def _given(self, row: trigger_points.Row) -> bool:
+        """Return whether an answer brought the entry of a row."""
+        ask = self._asks.get(row["ask_id"])
+        if ask is None or ask.answer is None or ask.answer["cause"] not in ("ALL", "SHORT"):
+            return False
+        return ask.covers(row, ask.answer["last_entry_id"])
+
+    def _fill(self, row: trigger_points.Row) -> None:
+        ask = self._asks.get(row["ask_id"])
+        is_other = ask is not None and any(
+            trigger_points.differ(row[name], ask.row[name]) for name in ("cache", "cursor")
+        )
+        if not self._given(row) or is_other:
+            sure = self._known and not self._facts.many
+            self._report("R-INFLIGHT-3", row, "an entry that the answer brought", "a fill", [row["seq"]], sure)
+        if ask is None:
+            return
+        counts = [fill["expected_reads"] for fill in ask.fills if fill["expected_reads"] is not None]
+        is_behind = any(row["entry_id"] <= fill["entry_id"] for fill in ask.fills)
+        if (counts and trigger_points.differ(row["expected_reads"], min(counts))) or is_behind:
+            seqs = [ask.row["seq"], row["seq"]]
+            self._report("R-LEDGER-6", row, "one count, ascending", row["expected_reads"], seqs, self._known)
+        ask.fills.append(row)
+
+    def _deliver(self, row: trigger_points.Row) -> None:
+        key = (row["read_id"], row["ledger_id"], row["entry_id"])
+        again = row["read_id"] is not None and key in self._delivered and not self._variants["counts_failed"]
+        if again or (row["ask_id"] is not None and not self._given(row)):
+            seqs = [self._delivered.get(key), row["seq"]]
+            self._report("R-INFLIGHT-4", row, "one delivery of what was brought", "READ_DONE", seqs, self._known)
+        self._delivered[key] = row["seq"]
+
+    def finish(self) -> None:
+        """Check that no read is left that nothing will end."""
+        self._limiter.finish()
+        if self._facts.complete and not self._unanswered and not self._limiter.waiting:
+            for row in self._reads.values():
+                self._report("R-INFLIGHT-13", row, "READ_END", "none", [row["seq"]], True)
+
+
 # ---------- applicable rules
 
 DEQUEUES = ("EVICT", "REQUEUE", "TOMBSTONE")
@@ -268,8 +413,33 @@ def rules_of(
         yield from {"ACCESSED": ("R-REQUEUE-1",), "EXPECTED_READS": ("R-REQUEUE-6", "R-REQUEUE-8")}.get(cause, ())
     if op == "PASS_END":
         yield from {"TIME": ("R-EXPIRE-1", "R-EXPIRE-2"), "SIZE": ("R-EVICT-4", "R-EVICT-5")}.get(cause, ())
+    yield from _of_reads_in_flight(row, settings)
     yield from _of_thresholds(row, settings, facts)
     yield from _of_levels(row, settings, facts)
+
+
+def _of_reads_in_flight(row: trigger_points.Row, settings: trigger_points.EffectiveValues | None) -> Iterable[str]:
+    op, cause = row["op"], row["cause"]
+    yield from {"ANSWER": ("R-INFLIGHT-1",), "ASK": ("R-INFLIGHT-2",), "READ_BEGIN": ("R-INFLIGHT-13",)}.get(op, ())
+    if op == "INSERT" and cause == "FILL" and row["ask_id"] is not None:
+        yield from ("R-INFLIGHT-3", "R-LEDGER-6")
+    if op == "READ_DONE" and cause == "DELIVERED" and (row["read_id"] is not None or row["ask_id"] is not None):
+        yield "R-INFLIGHT-4"
+    if op == "REMOVE" and cause == "CURSOR" and settings is not None and settings.ranks is False:
+        yield "R-LEDGER-14"
+    if op == "PERMIT":
+        yield from _PERMIT_RULES.get(cause, ())
+        if cause == "TAKEN" and row["bound"] is not None:
+            yield "R-LIMIT-3"
+
+
+_PERMIT_RULES = {
+    "TAKEN": ("R-LIMIT-2", "R-LIMIT-5", "R-LIMIT-7"),
+    "QUEUED": ("R-LIMIT-2", "R-LIMIT-4"),
+    "REFUSED": ("R-LIMIT-4", "R-LIMIT-6"),
+    "GIVEN": ("R-LIMIT-5", "R-LIMIT-7"),
+}
+"""The rules that a PERMIT exercises by its cause."""
 
 
 def _of_thresholds(

@@ -68,6 +68,10 @@ class EffectiveValues:
     max_requeues: int | None
     extend_accessed: bool | None
     storage_bytes: int | None
+    limit_bytes: int | None
+    permits: int | None
+    queue: int | None
+    timeout_millis: int | None
 
 
 def settings_by_row(broker: str, rows: Iterable[Row]) -> list[EffectiveValues | None]:
@@ -109,6 +113,10 @@ def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
         max_requeues=values["max_requeues"],
         extend_accessed=values["extend_recently_accessed"],
         storage_bytes=values["storage_entry_size"],
+        limit_bytes=values["max_size_bytes"],
+        permits=values["max_reads_in_flight_bytes"],
+        queue=values["acquire_queue"],
+        timeout_millis=values["acquire_timeout_millis"],
     )
 
 
@@ -132,6 +140,11 @@ class Moment:
 
 Reporter = Callable[[str, Row, object, object, Iterable[int | None], bool], None]
 """Report a violation: its rule, the event, the expected and the observed value, the seqs, and whether it is sure."""
+
+
+def differ(value: object, other: object) -> bool:
+    """Return whether two values are both known and differ."""
+    return value is not None and other is not None and value != other
 
 
 def held_bytes(row: Row) -> int:

@@ -2,16 +2,26 @@
 
 `Clock` checks that time never goes back, `Frames` that each action of a pass stands between its begin and its end.
 `Thresholds` compares the bytes with the trigger and the target at each INSERT and pass. `Counters` recomputes the
-counters, and `FinalTotals` the entries and slots at the end.
+counters, and `FinalTotals` the entries and slots at the end. `LimiterReplay` follows the permits of reads in flight.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from entrycache_reference.pulsar_pip430 import config, ops, passes
+from entrycache_reference.pulsar_pip430.cursors import NANOS_A_MILLISECOND
 from entrycache_reference.pulsar_pip430.state import initial
 from entrycache_spark.replay.common import differ, read_counters
-from entrycache_spark.replay.pulsar_pip430.trigger_points import Facts, Moment, Reporter, Row, held_bytes, is_open
+from entrycache_spark.replay.pulsar_pip430.trigger_points import (
+    EffectiveValues,
+    Facts,
+    Moment,
+    Reporter,
+    Row,
+    held_bytes,
+    is_open,
+)
 
 TAKES: Final = ("EVICT", "REQUEUE", "TOMBSTONE")
 KINDS: Final = ("EVICT", "TOMBSTONE")
@@ -298,7 +308,8 @@ class Counters:
             name = op.lower()
             storage_bytes = (None if now.settings is None else now.settings.storage_bytes) or 0
             counts[f"{name}_entries"] += 1
-            counts[f"{name}_bytes"] += (row["size_bytes"] or 0) if op == "HIT" else storage_bytes
+            size_bytes = row["size_bytes"]
+            counts[f"{name}_bytes"] += size_bytes if size_bytes is not None else storage_bytes * (op == "MISS")
         if op == "METRICS":
             self._check_counters(now)
 
@@ -406,3 +417,113 @@ class FinalTotals:
         if wrong:
             observed = f"{counters}; a snapshot of {self._shown_live} and {self._shown}"
             self._report("R-STATE-2", row, f"{self._live} entries, {slots} slots", observed, [row["seq"]], True)
+
+
+# ---------- permits
+
+
+class LimiterReplay:
+    """The permits that are out, and the requests that wait, each with its place."""
+
+    def __init__(self, facts: Facts, report: Reporter, variants: Mapping[str, bool]) -> None:
+        self._facts, self._report, self._variants = facts, report, variants
+        self._known = facts.starts and not facts.gapped
+        self._out = self._next_ticket = self._next_place = self.waiting = 0
+        self._queue: dict[int, Row] = {}
+        self._before: Moment | None = None
+
+    def follow(self, now: Moment) -> None:
+        """Read one PERMIT."""
+        row = now.row
+        if self._before is not None and differ(self._before.row["call_id"], row["call_id"]):
+            self._check_rest(self._before)
+        if row["permits"] is not None and now.settings is not None:
+            self._check_limit(row, now.settings)
+            self._check_cause(row, now.settings)
+        self._count(row)
+        self._before = now
+
+    def _check_cause(self, row: Row, settings: EffectiveValues) -> None:
+        if row["cause"] == "TAKEN":
+            self._taken(row, settings)
+        elif row["cause"] == "QUEUED":
+            self._queued(row, settings)
+        elif row["cause"] == "REFUSED":
+            self._refused(row, settings)
+
+    def _flag(self, rule: str, row: Row, wanted: object, sure: bool = True) -> None:
+        self._report(rule, row, wanted, f"{row['cause']} {row['permits']}", [row["seq"]], sure and self._known)
+
+    def _count(self, row: Row) -> None:
+        sign = {"TAKEN": 1, "GIVEN": -1}.get(row["cause"], 0)
+        self._out += sign * (row["permits"] or 0)
+        if row["cause"] == "QUEUED":
+            self.waiting += 1
+            if row["tail_no"] is not None:
+                self._queue[row["tail_no"]] = row
+                self._next_place = max(self._next_place, row["tail_no"] + 1)
+        elif row["ticket"] is not None:
+            self.waiting -= 1
+            self._next_ticket = max(self._next_ticket, row["ticket"] + 1)
+
+    def _fits(self, permits: int, limit: int) -> bool:
+        return self._out == 0 if permits > limit else permits <= limit - self._out
+
+    def _check_limit(self, row: Row, settings: EffectiveValues) -> None:
+        limit, permits = settings.permits, row["permits"]
+        if limit is None:
+            return
+        too_many = row["cause"] == "TAKEN" and self._out + permits > limit
+        too_few = row["cause"] == "GIVEN" and self._out < permits
+        if too_many or too_few or (permits < 0 and row["cause"] in ("TAKEN", "GIVEN")):
+            self._flag("R-LIMIT-7", row, f"{self._out} are out of {limit}")
+
+    def _taken(self, row: Row, settings: EffectiveValues) -> None:
+        ticket, limit = row["ticket"], settings.permits
+        if limit is None:
+            return
+        if ticket is None and self.waiting > 0 and not self._variants["overtakes"]:
+            self._flag("R-LIMIT-2", row, "QUEUED")
+        if row["bound"] is not None and row["permits"] != min(row["bound"], limit):
+            self._flag("R-LIMIT-3", row, min(row["bound"], limit))
+        if ticket is not None and (ticket != self._next_ticket or ticket not in self._queue):
+            self._flag("R-LIMIT-5", row, f"ticket {self._next_ticket}")
+
+    def _queued(self, row: Row, settings: EffectiveValues) -> None:
+        fits = settings.permits is not None and self._fits(row["permits"], settings.permits)
+        if fits and (self.waiting == 0 or self._variants["overtakes"]):
+            self._flag("R-LIMIT-2", row, "TAKEN")
+        full = settings.queue is not None and self.waiting >= settings.queue
+        if settings.queue is not None and (full or differ(row["tail_no"], self._next_place)):
+            self._flag("R-LIMIT-4", row, "REFUSED" if full else self._next_place)
+
+    def _refused(self, row: Row, settings: EffectiveValues) -> None:
+        ticket, timeout = row["ticket"], settings.timeout_millis
+        if ticket is None:
+            if settings.queue is not None and self.waiting < settings.queue:
+                self._flag("R-LIMIT-4", row, "QUEUED")
+            return
+        if timeout is None:
+            return
+        since = self._queue.get(ticket)
+        passed = None if since is None else row["ts_ns"] // NANOS_A_MILLISECOND - since["ts_ns"] // NANOS_A_MILLISECOND
+        is_early = passed is not None and passed < timeout - (not self._facts.virtual)
+        if ticket != self._next_ticket or timeout == 0 or is_early:
+            self._flag("R-LIMIT-6", row, f"ticket {self._next_ticket} after {timeout} ms")
+
+    def _check_rest(self, now: Moment) -> None:
+        """Check that a call has not left the head waiting although it fits."""
+        row, head = now.row, self._queue.get(self._next_ticket)
+        limit = None if now.settings is None else now.settings.permits
+        if head is None or row["cause"] == "QUEUED" or limit is None or not self._fits(head["permits"], limit):
+            return
+        if row["cause"] == "REFUSED":
+            if row["ticket"] is not None and not self._variants["leaves_waiting"]:
+                self._flag("R-LIMIT-6", row, "the head is served", not self._facts.many)
+        elif row["cause"] == "GIVEN" or row["ticket"] is not None:
+            self._flag("R-LIMIT-5", row, "the head is served", not self._facts.many)
+
+    def finish(self) -> None:
+        """Check the last call."""
+        if self._before is not None and self._before.row["call_id"] is not None:
+            self._check_rest(self._before)

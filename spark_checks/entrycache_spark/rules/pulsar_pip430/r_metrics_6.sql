@@ -1,5 +1,5 @@
 -- R-METRICS-6: hits and misses are those of reads, one for each position; hits with their accounted bytes, misses with
--- those of storage. A row is wrong if it neither counts the events since the start nor grows by those since the METRICS
+-- those of storage, which a row shows where storage gives back what was added. A row is wrong if it neither counts the events since the start nor grows by those since the METRICS
 -- before.
 
 -- checked

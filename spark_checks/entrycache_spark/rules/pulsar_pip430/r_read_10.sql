@@ -10,7 +10,7 @@ entry_id of INSERT
 entry_id of HIT REPLAY, MISS REPLAY
 
 -- over placed
-cause = 'REPLAY' and ((op = 'MISS' and held_before = 1) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
+cause = 'REPLAY' and ((op = 'MISS' and held_before = 1 and ask_id is null) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
 
 -- expected
 case when op = 'MISS' then concat('HIT of life ', cast(life_before as string)) else

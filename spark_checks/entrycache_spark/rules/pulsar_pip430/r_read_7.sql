@@ -1,5 +1,5 @@
 -- R-READ-7: a read serves from the cache exactly the entries that are cached when it begins, and looks up all of its
--- range before it caches a fill.
+-- range before it caches a fill. A MISS with an `ask_id` counts what storage gave, when it gave it, and is no lookup.
 
 -- checked
 op in ('HIT', 'MISS') and cause = 'READ'
@@ -9,7 +9,7 @@ entry_id of INSERT
 entry_id of HIT READ, MISS READ
 
 -- over placed
-cause = 'READ' and ((op = 'MISS' and held_before = 1) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
+cause = 'READ' and ((op = 'MISS' and held_before = 1 and ask_id is null) or (op = 'HIT' and coalesce(held_before = 0 or life <> life_before, false)))
 
 -- expected
 case when op = 'MISS' then concat('HIT of life ', cast(life_before as string)) else

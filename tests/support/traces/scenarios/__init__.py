@@ -14,6 +14,7 @@ from tests.support.traces.scenarios import (  # noqa: F401
     cursors,
     invalidation,
     reads,
+    reads_in_flight,
     slots,
     state,
     trigger,

@@ -15,7 +15,7 @@ with summed as (
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_hit_bytes,
     sum(case when op = 'MISS' and cause in ('READ', 'REPLAY') then 1 else 0 end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_misses,
-    sum(case when op = 'MISS' and cause in ('READ', 'REPLAY') then storage_bytes else 0 end)
+    sum(case when op = 'MISS' and cause in ('READ', 'REPLAY') then coalesce(size_bytes, storage_bytes) else 0 end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_miss_bytes
   from events e join brokers b on e.broker = b.broker
 ),

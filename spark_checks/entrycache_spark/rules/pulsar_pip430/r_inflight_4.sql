@@ -1,0 +1,43 @@
+-- R-INFLIGHT-4: each read that an answer brings an entry takes 1 from its count, once. With variant `failed_read`
+-- `counted` a read also takes 1 when it gives an entry back that it reads again, so then the rule checks no second row.
+
+-- checked
+op = 'READ_DONE' and cause = 'DELIVERED' and (read_id is not null or ask_id is not null)
+
+-- needs
+entry_id of READ_DONE
+
+-- over delivered
+done_before is not null and not counts_failed
+
+-- expected
+'one READ_DONE for each entry of a read'
+
+-- observed
+concat('a second one of ', cast(ledger_id as string), ':', cast(entry_id as string), ' by the read of seq ', cast(read_id as string))
+
+-- seqs
+array(done_before, seq)
+
+-- over asked: a delivery of what its ask did not bring
+op = 'READ_DONE' and (
+  answered_seq is null or given_last is null or ledger_id <> asked_ledger or not entry_id between asked_first and given_last
+)
+
+-- expected
+case
+  when answered_seq is null then 'an answer before its deliveries'
+  when given_last is null then 'no delivery: the ask has failed'
+  else concat(
+    'an entry of ', cast(asked_ledger as string), ':', cast(asked_first as string), ' to ', cast(given_last as string)
+  )
+end
+
+-- observed
+concat('a delivery of ', cast(ledger_id as string), ':', cast(entry_id as string))
+
+-- seqs
+case when answered_seq is null then array(seq) else array(answered_seq, seq) end
+
+-- sure
+known

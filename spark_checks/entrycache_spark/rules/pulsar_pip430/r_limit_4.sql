@@ -1,0 +1,23 @@
+-- R-LIMIT-4: a request waits at the tail of the queue; it is refused exactly if `acquire_queue` requests wait.
+
+-- checked
+op = 'PERMIT' and cause in ('QUEUED', 'REFUSED')
+
+-- needs
+CONFIG.acquire_queue of PERMIT QUEUED, PERMIT REFUSED
+
+-- over permitted
+(cause = 'QUEUED' and (waiting_before >= queue_now or tail_no <> place_before))
+or (cause = 'REFUSED' and ticket is null and waiting_before < queue_now)
+
+-- expected
+case when waiting_before >= queue_now then 'a refusal' else concat('place ', cast(place_before as string)) end
+
+-- observed
+concat(cause, coalesce(concat(' at place ', cast(tail_no as string)), ''), ', ', cast(waiting_before as string), ' wait')
+
+-- seqs
+case when permit_before is null then array(seq) else array(permit_before, seq) end
+
+-- sure
+known
