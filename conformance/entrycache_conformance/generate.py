@@ -150,6 +150,21 @@ def _omit_settings(draw: Draw, declaration: Declaration) -> tuple[Declaration, t
     return dataclasses.replace(declaration, config=kept, sizes=(*declaration.sizes, *sizes)), omitted
 
 
+def omit_computed_settings(generated: GeneratedCase, declaration: Declaration) -> GeneratedCase:
+    """Return the case without the settings that are computed from others, if a step changes settings.
+
+    A request shows the computed number. A subject that computes it again after a `configure` would get it as if it were
+    given, and its mistake would stay hidden.
+    """
+    case = generated.case
+    configure = case.system.ops.get("configure")
+    if configure is None or not any(isinstance(op, configure) for op in case.steps):
+        return generated
+    computed = [name for name in case.system.wire.computed(case.config) if getattr(case.config, name) is None]
+    omitted = tuple(name for name in omittable_settings(declaration) if name in computed)
+    return generated._replace(case=dataclasses.replace(case, omitted=omitted)) if omitted else generated
+
+
 def decisive_defaults(generated: GeneratedCase, declaration: Declaration) -> list[str]:
     """Return the omitted settings of a case with which another default would have led to another outcome."""
     case = generated.case
@@ -286,6 +301,8 @@ class CaseMaker:
             at_step=lambda: self.starts.append(len(self.choices)),
             law_sample=law_sample,
         )
+        if self._workload is not OMITTED_SETTINGS:
+            return omit_computed_settings(generated, self._declaration)
         coverage.defaults.update(dict.fromkeys(generated.case.omitted, 0))
         coverage.defaults.update(dict.fromkeys(decisive_defaults(generated, self._declaration), 1))
         return generated

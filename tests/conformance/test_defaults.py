@@ -104,6 +104,27 @@ def test_a_wrong_default_is_found_only_by_runs_without_the_setting() -> None:
     assert judge_case(tested, dataclasses.replace(read, omitted=())).difference is None
 
 
+class FollowsTheTtl(Graceful):
+    """The same, whose default grace period follows each change of the time to live."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__(config)
+        self.is_default = "grace_millis" not in config
+
+    def configure(self, ttl_nanos: int | None = None, **others: Any) -> None:
+        if any(part is not None and part < 0 for part in (ttl_nanos, others.get("max_requeues"))):
+            raise Refuse
+        if others.get("max_size_bytes") == 0 or not 0 <= (others.get("watermark") or 0) <= 1:
+            raise Refuse
+        if self.is_default and ttl_nanos is not None:
+            self.grace = self.factor * ttl_nanos // MILLISECOND
+
+
+def test_r_config_4__a_default_that_follows_a_later_change_is_found_by_every_search() -> None:
+    failing = search(FollowsTheTtl, None, 200)[0].failing
+    assert failing.case.omitted == ("grace_millis",)
+
+
 def test_the_right_default_conforms_and_is_counted() -> None:
     failure, coverage = search(Graceful, generate.OMITTED_SETTINGS)
     assert failure is None
