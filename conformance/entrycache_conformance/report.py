@@ -202,6 +202,13 @@ class RunReport:
         return tuple(skip for skip in self.skipped if skip.what not in named)
 
     @property
+    def undetectable_rules(self) -> tuple[str, ...]:
+        """The rules that fired, but that no answer of the run could have shown broken, at any level."""
+        judged = [item for level in self.levels.values() for item in level.rules.items()]
+        hidden = {rule for rule, one in judged if not one.detectable}
+        return tuple(sorted(hidden - {rule for rule, one in judged if one.detectable}, key=rule_order))
+
+    @property
     def headline(self) -> str:
         """The verdict in words: a subject with exceptions does not simply conform."""
         limited = self.verdict is Verdict.CONFORMS and (self.exceptions or self.skipped)

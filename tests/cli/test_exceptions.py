@@ -10,6 +10,7 @@ from typing import Final
 
 import pytest
 
+from entrycache_cli.commands import conform
 from entrycache_cli.report import content, formats
 from entrycache_cli.report.run_text import print_run
 from entrycache_conformance import resolve
@@ -138,3 +139,17 @@ def test_every_form_names_the_requested_rules() -> None:
         text = form([report.to_json()])
         assert WITH_EXCEPTIONS in text, name
         assert name == "badge" or "only these rules count" in text.replace("\\", ""), name
+
+
+def test_each_text_names_the_rules_that_no_answer_could_have_shown_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    hidden, seen = RuleReport(753, Verdict.NOTHING_CHECKED, False), RuleReport(60, Verdict.CONFORMS)
+    low = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": seen, "R-READ-2": hidden})
+    high = LevelReport(
+        400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": hidden, "R-READ-2": hidden, "R-LEDGER-12": hidden}
+    )
+    report = RunReport("s", None, "pulsar-pip430", {"range": low, "ledger": high}, {}, {}, (), (), METADATA)
+    assert report.undetectable_rules == ("R-LEDGER-12", "R-READ-2")
+    print_run(report)
+    conform.print_briefly(report)
+    texts = [*capsys.readouterr().out.split("skipped: 0"), formats.render_markdown([report.to_json()])]
+    assert [text.count("not checked: R-LEDGER-12, R-READ-2 (") for text in texts] == [1, 1, 1]

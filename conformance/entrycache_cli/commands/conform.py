@@ -438,7 +438,7 @@ def _print_report(report: RunReport, output: Output, run: str, known_report: Kno
     if output.as_json:
         terminal.echo(json.dumps(result))
     elif output.quiet:
-        _print_briefly(report)
+        print_briefly(report)
     else:
         run_text.print_run(report, run)
         for line in () if known_report is None else known_lines(known_report):
@@ -446,7 +446,7 @@ def _print_report(report: RunReport, output: Output, run: str, known_report: Kno
     output.files.write([result])
 
 
-def _print_briefly(report: RunReport) -> None:
+def print_briefly(report: RunReport) -> None:
     """Print a line for each failure, and the verdict of each level."""
     out = terminal.make_console()
     for distinct in content.deduplicate(report.failures):
@@ -460,6 +460,8 @@ def _print_briefly(report: RunReport) -> None:
     exceptions = [f"{one.kind} {one.what}" for one in report.exceptions]
     exceptions += [f"skipped {skip.what} ({shorten(skip.reason, MAX_REASON)})" for skip in report.other_skipped]
     rest = f"; except {'; '.join(exceptions)}" if exceptions else ""
+    if text := content.undetectable_text(report):
+        rest += f"; {text}"
     out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 
 

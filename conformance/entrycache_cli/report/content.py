@@ -225,6 +225,12 @@ def exception_lines(exceptions: Iterable[Exemption]) -> list[str]:
     return [f"{one.kind}: {one.what} ({one.reason})" for one in exceptions]
 
 
+def undetectable_text(report: RunReport) -> str:
+    """Return the rules of a run without violations that no answer could have shown broken; "" if there are none."""
+    rules = report.undetectable_rules if report.verdict is errors.Verdict.CONFORMS else ()
+    return f"not checked: {', '.join(rules)} (no answer of this run could have shown them broken)" if rules else ""
+
+
 def replay_command(failure: Failure, choice: SubjectChoice) -> str:
     """Return the command that replays a failure, ready to paste; return "" if there is no case file."""
     return f"entrycache replay {shlex.quote(failure.case)} {choice.typed()}" if failure.case else ""

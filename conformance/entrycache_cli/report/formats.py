@@ -70,6 +70,7 @@ def _of_exceptions(report: RunReport) -> str:
     lines = [
         *content.exception_lines(report.exceptions),
         *(f"skipped: {skip.what} ({skip.reason})" for skip in report.other_skipped),
+        *filter(None, [content.undetectable_text(report)]),
     ]
     return "\n\n".join(
         [f"Verdict: {report.headline}", *(["\n".join(f"- {_in_a_cell(line)}" for line in lines)] if lines else [])]

@@ -42,6 +42,8 @@ def print_run(report: RunReport, note: str = "") -> None:
     out.print(Text.assemble(escape_unprintable(report.subject), ": ", terminal.coloured_verdict(report.headline)))
     for line in content.exception_lines(report.exceptions):
         out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
+    if text := content.undetectable_text(report):
+        out.print(escape_unprintable(f"  {text}"), soft_wrap=True)
     for finding in report.repaired:
         out.print(f"repaired: {escape_unprintable(finding)} (its cases follow the specification, and so must the run)")
     out.print(f"skipped: {len(report.other_skipped)}")
