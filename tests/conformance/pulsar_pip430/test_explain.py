@@ -98,7 +98,31 @@ class TriggerRounded(BrokerCache[Any]):
         self.trigger_bytes = round(self.max_size_bytes * 0.98)
 
 
+class TargetRounded(BrokerCache[Any]):
+    def _set_thresholds(self) -> None:
+        super()._set_thresholds()
+        self.target_bytes = round(self.max_size_bytes * self.watermark)
+
+
+class ExpiresByTheFirstTtl(BrokerCache[Any]):
+    def expire(self, older_than_nanos: int | None = None) -> Removal:
+        return super().expire(1_000_000_000 if older_than_nanos is None else older_than_nanos)
+
+
+class MarksWholeReadsOnly(BrokerCache[Any]):
+    """The hits of a read that also has fills are not marked as accessed."""
+
+    def read(self, cache: str, first: Any, last: Any, expected_reads: int, hold: str | None = None) -> Any:
+        marks = [(entry, entry.accessed) for home in self._caches.values() for entry in home.everything()]
+        done = super().read(cache, first, last, expected_reads, hold)
+        for entry, accessed in marks if done.fills else ():
+            entry.accessed = accessed
+        return done
+
+
 METRICS = {"op": "metrics"}
+FIRST_TTL = ({"op": "configure", "ttl_nanos": 0}, insert(1), {"op": "advance", "nanos": 1}, {"op": "expire"})
+READ = {"op": "read", "cache": "a", "first": [1, 0], "last": [1, 1], "expected_reads": 1}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +131,10 @@ METRICS = {"op": "metrics"}
         (DuplicateReplacesSize, {}, [insert(1), insert(2), {"op": "observe"}], "R-INSERT-2"),
         (SizePassUncounted, {"max_size_bytes": 100}, [insert(100), METRICS], "R-METRICS-5"),
         (CycleUpToTheTrigger, {"max_size_bytes": 10, "watermark": 0.5}, [insert(9), {"op": "cycle"}], "R-TRIGGER-6"),
-        (TriggerRounded, {"max_size_bytes": 10}, [insert(10), {"op": "observe"}], "R-TRIGGER-2"),
+        (TriggerRounded, {"max_size_bytes": 10}, [insert(10), {"op": "observe"}], "R-TRIGGER-1"),
+        (TargetRounded, {"max_size_bytes": 10, "watermark": 0.98}, [insert(10), {"op": "observe"}], "R-TRIGGER-1"),
+        (ExpiresByTheFirstTtl, {}, [*FIRST_TTL], "R-EXPIRE-3"),
+        (MarksWholeReadsOnly, {"storage_entry_size": 10}, [insert(1), READ, {"op": "observe"}], "R-READ-7"),
     ],
 )
 def test_the_fast_cache(

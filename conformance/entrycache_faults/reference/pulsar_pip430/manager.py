@@ -27,6 +27,18 @@ def target_from_the_trigger(state: State) -> int:
     return int(decision.trigger_bytes(state) * state.settings.watermark)
 
 
+@seeded_fault(Rule.TRIGGER_1, "decision.target_bytes", other=True)
+def target_rounded(state: State) -> int:
+    """The target is rounded to the nearest byte."""
+    return round(state.settings.max_size_bytes * state.settings.watermark)
+
+
+@seeded_fault(Rule.TRIGGER_1, "decision.trigger_bytes", other=True)
+def trigger_rounded(state: State) -> int:
+    """The trigger is rounded to the nearest byte."""
+    return round(state.settings.max_size_bytes * 0.98)
+
+
 def _passed(state: State, need: int, config: Config) -> Step:
     """Run one size pass for that need, counted and named as a part."""
     done = passes.run_pass(state, passes.PassKind.SIZE, need, config, passes.Origin.TRIGGER)

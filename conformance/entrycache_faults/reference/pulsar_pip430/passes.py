@@ -5,6 +5,7 @@ Faults about one kind of pass replace `run_pass`; `_deciding` gives them a pass 
 
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 from entrycache_faults.model import Model
@@ -57,6 +58,13 @@ def cutoff_off_by_one(state: State, event: ops.Expire) -> int:
 def cutoff_twice(state: State, event: ops.Expire) -> int:
     """The default age is twice the TTL."""
     return passes.cutoff_of(state, event) - (state.settings.ttl_nanos if event.older_than_nanos is ABSENT else 0)
+
+
+@seeded_fault(Rule.EXPIRE_3, ops.Expire, other=True)
+def expire_by_the_first_ttl(state: State, event: ops.Expire, config: Config) -> Step:
+    """The default age is the TTL with which the run began, whatever `configure` has changed."""
+    age = config.ttl_nanos if event.older_than_nanos is ABSENT else event.older_than_nanos
+    return passes.expire(state, replace(event, older_than_nanos=age), config)
 
 
 @seeded_fault(Rule.EXPIRE_4, ops.Expire)

@@ -45,6 +45,16 @@ def look_up_all_or_nothing(state: State, name: CacheName, wanted: tuple[Position
     return done._replace(rows=tuple(row._replace(cache=name) for row in done.rows))
 
 
+@seeded_fault(Rule.READ_7, "storage_reads.look_up", other=True)
+def look_up_marking_whole_reads(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+    """The hits of a read that also has fills are not marked as accessed."""
+    done = storage_reads.look_up(state, name, wanted, config)
+    if name not in state.caches or all(change.entry_at(state, name, pos) is not None for pos in wanted):
+        return done
+    cache = done.state.caches[name]._replace(entries=state.caches[name].entries)
+    return done._replace(state=done.state._replace(caches={**done.state.caches, name: cache}))
+
+
 @seeded_fault(Rule.READ_8, ops.Read)
 def read_handing_over_backwards(state: State, event: ops.Read, config: Config) -> Step:
     """A read hands over what storage gives in descending order."""
