@@ -142,8 +142,8 @@ def test_every_form_names_the_requested_rules() -> None:
 
 
 def test_each_text_names_the_rules_that_no_answer_could_have_shown_broken(capsys: pytest.CaptureFixture[str]) -> None:
-    hidden, seen = RuleReport(753, Verdict.NOTHING_CHECKED, False), RuleReport(60, Verdict.CONFORMS)
-    low = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": seen, "R-READ-2": hidden})
+    hidden, decided = RuleReport(753, Verdict.NOTHING_CHECKED, False), RuleReport(60, Verdict.CONFORMS)
+    low = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": decided, "R-READ-2": hidden})
     high = LevelReport(
         400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": hidden, "R-READ-2": hidden, "R-LEDGER-12": hidden}
     )
