@@ -68,6 +68,28 @@ def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: st
     assert sorted({(one.broker, one.rule) for one in result.violations}) == []
 
 
+@pytest.mark.parametrize("backend", ["local", "replay", pytest.param("checker", marks=pytest.mark.long)])
+def test_a_recorder_without_causes_or_origins_accuses_no_counter_and_no_trigger(tmp_path: Path, backend: str) -> None:
+    script = Script("a", max_size_bytes=100)
+    for entry in range(12):
+        script.offer(at(entry))
+    script.call().get(at(11))
+    script.call().read([at(10), at(20)], 0)
+    script.call().size_pass(10)
+    script.call().metrics()
+    honest = script.finish()
+    assert {("PASS_BEGIN", "TRIGGER"), ("PASS_BEGIN", "CALL")} <= {(row["op"], row["origin"]) for row in honest}
+    rows = [
+        row
+        for name in ("cause", "origin")
+        for row in plant.renamed([{**row, name: None} for row in honest], f"no {name}")
+    ]
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", rows, threads="one", clock="virtual"))
+    assert sorted({(one.broker, one.rule) for one in result.violations}) == []
+    whole = BACKENDS[backend](plant.write(tmp_path / "whole", honest, threads="one", clock="virtual"))
+    assert {whole.rules[rule].value for rule in ("R-METRICS-5", "R-METRICS-6", "R-TRIGGER-2")} == {"conforms"}
+
+
 NUMBERS: Final = ("life", "pass_id", "call_id")
 """Columns that hold the `seq` of another row."""
 BEGINS_A_LIFE: Final = {"INSERT", "PUT"}

@@ -6,6 +6,8 @@ op = 'METRICS'
 
 -- needs
 value.eviction_cycles of METRICS
+ever cause of PASS_BEGIN
+ever origin of PASS_BEGIN SIZE
 
 -- over metered
 cycles is not null and (not whole or cycles <> n_cycles) and coalesce(cycles - n_cycles <> cycles_off, whole)

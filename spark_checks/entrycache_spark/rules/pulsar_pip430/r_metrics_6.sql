@@ -7,6 +7,8 @@ op = 'METRICS'
 
 -- needs
 value.hit_entries or value.hit_bytes or value.miss_entries or value.miss_bytes of METRICS
+ever cause of HIT
+ever cause of MISS
 
 -- over metered
 (hits is not null and (not whole or hits <> n_hits) and coalesce(hits - n_hits <> hits_off, whole))

@@ -9,6 +9,8 @@
 
 -- needs
 CONFIG.eviction of INSERT, PASS_BEGIN SIZE TRIGGER
+ever cause of PASS_BEGIN
+ever origin of PASS_BEGIN SIZE
 CONFIG.max_size_bytes of INSERT
 CONFIG.watermark of INSERT
 trigger_bytes or CONFIG.max_size_bytes of PASS_BEGIN SIZE TRIGGER

@@ -5,6 +5,8 @@ op in ('REJECT', 'SKIP') and not coalesce(manual, false) and not many
 
 -- needs
 CONFIG.eviction of REJECT, SKIP
+ever cause of PASS_BEGIN
+ever origin of PASS_BEGIN SIZE
 
 -- over ordered
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and not manual and not many

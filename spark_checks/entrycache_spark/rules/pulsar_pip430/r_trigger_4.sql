@@ -6,6 +6,8 @@ op = 'INSERT' and manual and not many
 -- needs
 CONFIG.eviction of INSERT
 call_id of PASS_BEGIN SIZE TRIGGER
+ever cause of PASS_BEGIN
+ever origin of PASS_BEGIN SIZE
 
 -- over rows
 op = 'PASS_BEGIN' and cause = 'SIZE' and origin = 'TRIGGER' and manual and not many and call_id <> seq
