@@ -38,7 +38,7 @@ public final class RecorderSample {
     private static void all() {
         trace.lock();
         for (Op op : Op.ALL) {
-            for (Cause cause : Cause.ALL) {
+            for (Cause cause : Cause.EACH) {
                 trace.bytes = Long.MAX_VALUE >> 11;
                 Trace row = trace.row(op).cause(cause).origin(Cause.CYCLE).accessed(true).dirty(false).extendAccessed(true)
                         .cache("q\"uote\\ \n \u20ac \ud83d\ude00").cursor("c\t").value("{\"a\": \"b\"}");

@@ -32,6 +32,8 @@ class BrokerPlan:
 
     what: str
     cache_mib: int = 8
+    reads_mib: int = 0
+    """The most MiB of reads in flight; 0: no limit."""
     ttl_millis: int = 1_000
     interval_millis: int = 100
     entries_a_ledger: int = 50_000
@@ -56,8 +58,10 @@ class BrokerPlan:
 
 BROKER_PLANS: Final = {
     "mixed": BrokerPlan(
-        "a bit of all: tailing, Key_Shared, catching up, nacks, a topic unloaded, ledgers deleted, a cache of 2 MiB",
+        "a bit of all: tailing, Key_Shared, catching up, nacks, a topic unloaded, ledgers deleted, a cache of 2 MiB, "
+        "reads of 1 MiB at once",
         cache_mib=2,
+        reads_mib=1,
         entries_a_ledger=2_500,
         messages=24_000,
         per_second=3_000,
@@ -134,6 +138,7 @@ def broker_conf(plan: BrokerPlan, service_port: int, web_port: int) -> str:
         "brokerServicePort": service_port,
         "webServicePort": web_port,
         "managedLedgerCacheSizeMB": plan.cache_mib,
+        "managedLedgerMaxReadsInFlightSizeInMB": plan.reads_mib,
         "managedLedgerCacheEvictionTimeThresholdMillis": plan.ttl_millis,
         "managedLedgerCacheEvictionIntervalMs": plan.interval_millis,
         "managedLedgerMaxEntriesPerLedger": plan.entries_a_ledger,

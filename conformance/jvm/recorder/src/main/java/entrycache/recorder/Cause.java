@@ -4,7 +4,7 @@ package entrycache.recorder;
 public enum Cause {
     NONE, OPEN, ROTATE, END, ADD, FILL, DUPLICATE, DISABLED, FULL, NOT_WANTED, GET, READ, REPLAY, DELIVERED, REMOVED,
     REJECTED, TIME, SIZE, ACCESSED, EXPECTED_READS, RANGE, CLEAR, CURSOR, LEDGER, CLOSE, TRIGGER, CYCLE, CALL, EVICT,
-    FLUSH, FAILED;
+    FLUSH, FAILED, ALL, SHORT, FAIL, BUSY, TAKEN, QUEUED, REFUSED, GIVEN;
 
-    static final Cause[] ALL = values();
+    static final Cause[] EACH = values();
 }

@@ -24,6 +24,12 @@ public final class Context {
     /** The cursor for which storage is read, and the seq of the first fill of that read. */
     public String fillCursor;
     public long fillCall = Column.NULL;
+    /** The ledger and the cursor of the range for which storage is read, and the ask that was made for it. */
+    public long askedLedger;
+    public String askedCursor;
+    public Object newAsk;
+    /** The seq of the ask whose answer fills. */
+    public long fillAsk = Column.NULL;
     /** The entry that is being removed, and the count after its copy was released. */
     public Stay leaving;
     public long leftCount = Column.NULL;

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 /** Rows as lines of JSON. They are written into a byte array by hand, without allocation, and nulls are left out. */
 final class Lines {
     private static final byte[][] OPS = labels(",\"op\":\"", Op.ALL);
-    private static final byte[][] CAUSES = labels(",\"cause\":\"", Cause.ALL);
-    private static final byte[][] ORIGINS = labels(",\"origin\":\"", Cause.ALL);
+    private static final byte[][] CAUSES = labels(",\"cause\":\"", Cause.EACH);
+    private static final byte[][] ORIGINS = labels(",\"origin\":\"", Cause.EACH);
     private static final byte[] TIME = ascii(",\"ts_ns\":");
     private static final byte[] CACHE = ascii(",\"cache\":");
     private static final byte[] CURSOR = ascii(",\"cursor\":");
@@ -17,7 +17,7 @@ final class Lines {
         ascii(",\"accessed\":"), ascii(",\"extend_accessed\":"), ascii(",\"dirty\":"),
     };
 
-    /** The space reserved for a row without its texts, which takes about 700 bytes at most. */
+    /** The space reserved for a row without its texts, which takes about 850 bytes at most. */
     private static final int ROW_BYTES = 1_024;
 
     private final byte[] begin;

@@ -3,7 +3,8 @@ package entrycache.recorder;
 /** The kind of a row; the names are those of the trace's column {@code op}. */
 public enum Op {
     CONFIG, SNAPSHOT, CACHE_OPEN, CACHE_CLOSE, INSERT, REJECT, SKIP, HIT, MISS, READ_DONE, EXPECT, PASS_BEGIN, PASS_END,
-    REQUEUE, EVICT, TOMBSTONE, REMOVE, CURSOR_ADD, CURSOR_MOVE, CURSOR_REMOVE, PUT, FLUSH, DELETE, METRICS, END;
+    REQUEUE, EVICT, TOMBSTONE, REMOVE, CURSOR_ADD, CURSOR_MOVE, CURSOR_REMOVE, PUT, FLUSH, DELETE, ASK, ANSWER, PERMIT,
+    METRICS, END;
 
     static final Op[] ALL = values();
 }

@@ -10,6 +10,10 @@ import java.util.List;
 
 /** One trace folder: its brokers, and the content of its {@code _entrycache.json}. */
 final class Recording {
+    /** The variants of the release that decide about rows, as JSON. */
+    private static final String VARIANTS =
+            "{\"failed_read\": \"counted\", \"limiter_order\": \"overtaking\", \"limiter_timeout\": \"leaves\"}";
+
     /** One broker of the folder. */
     record Broker(String name, Trace trace, Parts parts) { }
 
@@ -82,7 +86,7 @@ final class Recording {
     /** Writes the file atomically: a reader sees the old file or the new one. */
     private static void write(Path folder, String system, String source, boolean many, String state, String why, long rows,
             String missing) throws IOException {
-        String text = "{\n \"schema\": 1,\n \"system\": " + Lines.quote(system) + ",\n \"variants\": {},\n \"source\": "
+        String text = "{\n \"schema\": 1,\n \"system\": " + Lines.quote(system) + ",\n \"variants\": " + (system.startsWith("pulsar") ? VARIANTS : "{}") + ",\n \"source\": "
                 + Lines.quote(source) + ",\n \"clock\": \"System.nanoTime\",\n \"threads\": "
                 + (many ? "\"many\"" : "\"one\"") + ",\n \"sampling\": 1,\n \"recorder\": {\"state\": " + Lines.quote(state)
                 + ", \"why\": " + (why == null ? "null" : Lines.quote(why)) + ", \"rows\": " + rows + ", \"missing\": ["

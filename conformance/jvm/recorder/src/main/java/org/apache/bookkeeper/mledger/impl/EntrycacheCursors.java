@@ -127,16 +127,15 @@ public final class EntrycacheCursors {
         });
     }
 
-    /**
-     * Returns a supplier that also sets the cursor of the fills; a read from storage calls it on the thread that fills.
-     */
-    private static IntSupplier filling(IntSupplier expected, String cursor) {
-        return () -> {
+    /** A supplier that also sets the cursor of the fills; a read from storage calls it on the thread that fills. */
+    public record Filling(IntSupplier expected, String cursor) implements IntSupplier {
+        @Override
+        public int getAsInt() {
             Context here = Context.here();
             here.fillCursor = cursor;
             here.fillCall = Column.NULL;
             return expected.getAsInt();
-        };
+        }
     }
 
     /** Reads entries for a cursor. */
@@ -145,7 +144,7 @@ public final class EntrycacheCursors {
         Context here = Context.here();
         here.cursor = by.cursor == null ? null : by.cursor.getName();
         try {
-            cache.asyncReadEntry(handle, first, last, filling(expected, here.cursor), callback, context);
+            cache.asyncReadEntry(handle, first, last, new Filling(expected, here.cursor), callback, context);
         } finally {
             here.cursor = null;
         }

@@ -47,6 +47,7 @@ final class EntrycacheRest {
                 + ",\"ttl_nanos\":" + ((ManagedLedgerFactoryImpl) FACTORY.get(manager)).getCacheEvictionTimeThreshold()
                 + ",\"max_requeues\":" + (int) MAX_REQUEUES.get(queue)
                 + ",\"extend_recently_accessed\":" + (boolean) EXTEND.get(queue)
+                + EntrycacheReads.configuration(manager.getInflightReadsLimiter())
                 + ofLedgers + ",\"eviction\":null,\"storage_entry_size\":null}";
         if (!now.equals(lastConfiguration)) {
             lastConfiguration = now;
