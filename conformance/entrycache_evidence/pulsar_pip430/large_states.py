@@ -25,6 +25,7 @@ from entrycache_reference.pulsar_pip430.state import (
     OpenRange,
     OpenRead,
     PendingReads,
+    RangeRequest,
     ReadInFlight,
     Slot,
     State,
@@ -471,6 +472,21 @@ def begin_with_replays(config: configuration.Config, large: int) -> Iterator[Sta
     yield from (ops.StorageAnswer(0, answer.ALL), ops.StorageAnswer(1, answer.ALL))
 
 
+def begin_with_great_requests(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
+    """Release what has all permits while a replay waits for those of many ranges."""
+    large, name, limit = min(large, 150), ReadName("r"), config.max_reads_in_flight_bytes
+    state, wanted = build_managed(config, {1: (100,) * large}), tuple(at(number) for number in range(large))
+    ranges = tuple(CachedRange(pos, pos, request=GREAT + number) for number, pos in enumerate(wanted))
+    waiting = tuple(WaitingRequest(RangeRequest(name, GREAT + number), 164, 0) for number in range(large))
+    read = ReadInFlight(A, D, None, at(0), wanted, waiting=ranges, requests=GREAT + large)
+    managed = state.managed[A]._replace(taken_entries=GREAT, taken_bytes=GREAT)
+    limiter = Limiter(0, {RangeRequest(ReadName("h"), GREAT): limit}, waiting)
+    held = {HoldName("h"): (HeldPosition(Slot(A, at(0)), False, GREAT),)}
+    pending = PendingReads(of_cursors={name: read})
+    state = state._replace(holds=held, managed={A: managed}, limiter=limiter, pending=pending)
+    yield from (state, ops.Release(HoldName("h")), ops.StorageAnswer(0, ops.StorageAnswerKind.ALL), ops.LimiterState())
+
+
 def begin_with_chunks(config: configuration.Config, large: int) -> Iterator[State | ops.Op]:
     """Answer asks of a chunk of which every second entry is cached, and begin to read such a chunk."""
     large = min(large, IN_FLIGHT_MOST)
@@ -571,7 +587,7 @@ def generate_runs_from_large_states(large: int) -> Iterator[Run]:
     released = replace(config, variants=grouped)
     for begin in (begin_with_requests, begin_with_great_ledgers):
         yield released, tuple(begin(released, large))
-    for begin in (begin_with_replays, begin_with_chunks, begin_with_great_reads):
+    for begin in (begin_with_replays, begin_with_chunks, begin_with_great_reads, begin_with_great_requests):
         used = replace(great if "great" in begin.__name__ else config, storage=configuration.Storage.HELD)
         yield used, tuple(begin(used, large))
     state = build_managed(released, {1: (10**6,) * 2 * large})
