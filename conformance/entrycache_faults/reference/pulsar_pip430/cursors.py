@@ -449,6 +449,8 @@ def give_back_and_count(
 @seeded_fault(Rule.INFLIGHT_10, "reads_in_flight.end_failed")
 def end_with_nothing(work: Work, name: ReadName) -> Work:
     """A read of which a later chunk fails loses the entries of the earlier ones."""
+    if work.state.limiter.out:  # permits that nobody gives back would break R-LIMIT-5 too
+        return reads_in_flight.end_failed(work, name)
     own = HoldName(name)
     holds = {other: kept for other, kept in work.state.holds.items() if other != own}
     state = work.state._replace(holds=holds)
