@@ -39,7 +39,8 @@ def default_cases(system: str) -> dict[Rule, Case]:
     offered = fast(system).declaration.ops
     named = {rule: case for rule, case in CASES.items() if case.system.name == system and rule not in OF_VARIANTS}
     played = {rule: case for rule, case in named.items() if {op.name for op in case.steps} <= set(offered)}
-    assert all(rule.value.startswith(("R-LEDGER-", "R-INFLIGHT-")) for rule in named.keys() - played.keys())
+    managed = ("R-LEDGER-", "R-INFLIGHT-", "R-LIMIT-")
+    assert all(rule.value.startswith(managed) for rule in named.keys() - played.keys())
     return played
 
 

@@ -152,7 +152,7 @@ def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None
 def test_costly_ranges_are_left_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = batch_of(honest(tmp_path))
     places = entries.Places
-    monkeypatch.setattr(broker_module.lookups, "Places", lambda: places(steps=-100_000))
+    monkeypatch.setattr(broker_module.entries, "Places", lambda: places(steps=-100_000))
     assert check_rows(batch, ONE).clean == set(RULES) - {"S-RANGE-1"}
 
 
