@@ -336,7 +336,8 @@ def make_seeded_cases(
 ) -> Iterator[GeneratedCase]:
     """Yield the cases of `record_seeded_cases` without checking laws and without recording numbers."""
     draw = seeded_draw(_search_source(seed))
-    return (make_case(draw, declaration, menu, None, workload=workload) for _ in range(examples))
+    cases = (make_case(draw, declaration, menu, None, workload=workload) for _ in range(examples))
+    return cases if workload is OMITTED_SETTINGS else (omit_computed_settings(one, declaration) for one in cases)
 
 
 def _search_source(seed: int) -> random.Random:

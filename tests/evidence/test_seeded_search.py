@@ -113,7 +113,7 @@ def test_played_cases_are_those_of_a_search() -> None:
     system, profile = SETTINGS.declaration.system, SETTINGS.profile
     of_search = []
     for level in system.levels:
-        menu = system.cases.menu(system.ops_up_to(level), level)
+        menu = system.cases.menu(SETTINGS.declaration.ops_up_to(level), level)
         of_search.append(next(record_seeded_cases(SETTINGS.declaration, menu, profile.examples, 7)).generated.case)
     played = cases_of(SETTINGS.declaration, profile, 7)
     assert [next(played).case for _ in system.levels] == of_search

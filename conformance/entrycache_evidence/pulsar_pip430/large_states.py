@@ -587,9 +587,11 @@ def generate_runs_from_large_states(large: int) -> Iterator[Run]:
     released = replace(config, variants=grouped)
     for begin in (begin_with_requests, begin_with_great_ledgers):
         yield released, tuple(begin(released, large))
-    for begin in (begin_with_replays, begin_with_chunks, begin_with_great_reads, begin_with_great_requests):
+    for begin in (begin_with_replays, begin_with_chunks, begin_with_great_requests):
         used = replace(great if "great" in begin.__name__ else config, storage=configuration.Storage.HELD)
         yield used, tuple(begin(used, large))
+    used = replace(great, storage=configuration.Storage.HELD, max_reads_in_flight_bytes=0)
+    yield used, tuple(begin_with_great_reads(used, large))
     state = build_managed(released, {1: (10**6,) * 2 * large})
     wanted = tuple(at(100 * number) for number in range(60))
     yield released, (state, ops.ReplayRead(A, D, wanted, ABSENT), ops.Metrics())

@@ -242,7 +242,7 @@ def give_back(aim: Aim, state: State) -> Any:
     """Give back mostly what is out; where cursors take permits, mostly release a read or let storage answer."""
     if aim.config.storage is Storage.HELD and aim.offers("read_begin", "storage_answer") and aim.draw(0, 19):
         held = [name for name in state.holds if ReadName(name) not in state.pending.of_cursors]
-        if held and (state.limiter.waiting or aim.draw(0, 1)):
+        if held and aim.offers("release") and (state.limiter.waiting or aim.draw(0, 1)):
             return ops.Release(held[aim.draw(0, len(held) - 1)])
         return storage_answer(aim, state)
     out = [name for name in state.limiter.out if not isinstance(name, RangeRequest)]
