@@ -27,7 +27,7 @@ NAMES_MAX: Final = 5
 
 EVENT_OPS: Final = (
     *("INSERT", "PUT", "REJECT", "SKIP", "HIT", "MISS", "READ_DONE", "EXPECT", "REQUEUE", "EVICT"),
-    *("REMOVE", "DELETE", "FLUSH", "SNAPSHOT"),
+    *("REMOVE", "DELETE", "FLUSH", "SNAPSHOT", "BELOW", "FORWARD", "VIEW_ENTRY"),
 )
 """The events of an entry; a cursor's position and the ends of a requested range are no events of it."""
 
@@ -442,6 +442,17 @@ def _flush(context: Context) -> str:
     return f"It was handed to the listener, {reasons.get(context.row.get('cause') or '', 'for no named cause')}."
 
 
+def _of_store(value: str, deletion: str) -> Callable[[Context], str]:
+    """Return the function that describes what a caching store does with an entry or its deletion."""
+    texts = {"VALUE": value, "PUT": value, "DELETE": deletion}
+    return lambda context: texts.get(context.row.get("cause") or "", f"{value} The trace names no cause.")
+
+
+def _view_entry(context: Context) -> str:
+    ways = {"FORWARD": "in order", "BACKWARD": "backward"}
+    return f"A view of its store answered it, {ways.get(context.row.get('cause') or '', 'for no named cause')}."
+
+
 def _snapshot(context: Context) -> str:
     return f"A snapshot shows it in the cache{_bytes(context.row)}."
 
@@ -461,6 +472,9 @@ SENTENCES: Final[Mapping[str, Callable[[Context], str]]] = {
     "DELETE": _delete,
     "FLUSH": _flush,
     "SNAPSHOT": _snapshot,
+    "BELOW": _of_store("Its store wrote it below.", "Its store deleted it below."),
+    "FORWARD": _of_store("Its store forwarded it.", "Its store forwarded its deletion."),
+    "VIEW_ENTRY": _view_entry,
 }
 """The function that describes each event."""
 
