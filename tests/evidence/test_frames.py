@@ -245,6 +245,22 @@ RARE: Final = (
         Run(PULSAR, dataclasses.replace(LATE_STORAGE, eviction=eviction, variants=GROUPED), LATE_REPLAY)
         for eviction in Eviction
     ),
+    *(
+        Run(
+            PULSAR,
+            pulsar_pip430.Config(evict_by_expected_reads=False, storage=Storage.HELD),
+            (
+                ops.Append(M, Position(1, 0), 8),
+                ops.CursorOpen(M, C, Position(1, 0)),
+                ops.CursorOpen(M, D, Position(1, 0)),
+                ops.Append(M, Position(1, 1), 8),
+                ops.Deactivate(M, D),
+                ops.ReadBegin(M, D, ReadName("r"), 1),
+                leaving,
+            ),
+        )
+        for leaving in (ops.Deactivate(M, C), ops.CursorClose(M, C))
+    ),
     Run(PULSAR, pulsar_pip430.Config(), (ops.Insert(A, AT, 8), ops.GetRange(A, AT, AT))),
     Run(PULSAR, pulsar_pip430.Config(max_reads_in_flight_bytes=2), (ops.Acquire(R, 1), ops.GiveBack(R))),
     Run(

@@ -153,6 +153,16 @@ def make_due(state: State, name: CacheName, config: Config) -> State:
     return with_managed(state, name, managed._replace(due=bound if managed.due is None else max(managed.due, bound)))
 
 
+@rule(Rule.INFLIGHT_6)
+def end_joining(state: State, name: CacheName) -> State:
+    """Return the state in which no further read joins an open ask of a cache."""
+    asks = state.pending.asks
+    if not any(ask.cache == name and ask.is_joinable for ask in asks.values()):
+        return state
+    left = {number: ask._replace(is_joinable=False) if ask.cache == name else ask for number, ask in asks.items()}
+    return state._replace(pending=state.pending._replace(asks=left))
+
+
 @rule(Rule.LEDGER_14)
 def run_due(done: Step, name: CacheName, config: Config) -> Step:
     """Run the invalidation that is due, if one is, as the task that comes after `done`."""
@@ -160,6 +170,7 @@ def run_due(done: Step, name: CacheName, config: Config) -> Step:
     if due is None:
         return done
     state = with_managed(done.state, name, done.state.managed[name]._replace(due=None))
+    state = end_joining(state, name) if due == EVERYTHING else state
     event = ops.InvalidateBefore(name, due)
     return then(done, as_part(state, event, manager.invalidate_before(state, event, config)))
 

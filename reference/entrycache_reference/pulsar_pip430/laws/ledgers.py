@@ -430,7 +430,23 @@ def has_permits_of_its_own(config: Config, pre: State, event: Op, step: Step) ->
     return True
 
 
+def has_reads_in_flight(config: Config, pre: State, event: Op, step: Step) -> bool:
+    """Return whether a read is in flight, before the step or after it."""
+    return any(one.asks or one.of_cursors or one.reads for one in (pre.pending, step.state.pending))
+
+
+def joins_nothing_cleared(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-INFLIGHT-6, for a cursor that leaves: of a cache that is cleared no open ask is joinable any more."""
+    is_cleared = bool(invalidations(step)) and not step.state.caches[event.cache].members
+    asks = {
+        number: ask._replace(is_joinable=ask.is_joinable and not (is_cleared and ask.cache == event.cache))
+        for number, ask in pre.pending.asks.items()
+    }
+    return step.state.pending == pre.pending._replace(asks=asks)
+
+
 LEDGER_LAWS: Final = (
+    Law(Rule.INFLIGHT_6, (ops.Deactivate, ops.CursorClose), has_reads_in_flight, joins_nothing_cleared, True),
     Law(Rule.LEDGER_1, (ops.Append,), is_taken, caches_with_the_number_of_cursors, True),
     Law(Rule.LEDGER_2, (ops.Append,), rolls_over, passes_what_is_consumed, True),
     Law(Rule.LEDGER_10, (ops.MarkDelete, ops.Ack), acknowledges_up_to, leaves_no_acked_neighbour, True),
