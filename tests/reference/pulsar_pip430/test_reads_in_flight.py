@@ -17,6 +17,7 @@ from entrycache_reference.pulsar_pip430.ops import (
     CursorOpen,
     CursorReset,
     CursorState,
+    Deactivate,
     MarkDelete,
     ReadBegin,
     Release,
@@ -269,3 +270,13 @@ def read_in_order(state, op, held):
     entries = done.outcome.done[0].entries
     released = step(done.state, Release(HoldName(name)), held) if op.hold is ABSENT and entries else done
     return released.state, entries
+
+
+@pytest.mark.rule("R-INFLIGHT-6")
+def test_an_ask_of_a_cache_that_the_last_active_cursor_clears_is_joined_by_nobody():
+    begin = [*half_cached(), CursorOpen(A, D, at(0)), Deactivate(A, D), read(D, F, 1)]
+    settings = {**HELD_STORAGE, "evict_by_expected_reads": False}
+    sent = InFlight((SentAsk(0, 1, 0, 0, A),))
+    assert play(*begin, read(C, G, 1), **settings).outcomes[-2:] == (sent, InFlight())
+    again = play(*begin, Deactivate(A, C), read(C, G, 1), **settings)
+    assert again.outcomes[-1] == InFlight((SentAsk(1, 1, 0, 0, A),))

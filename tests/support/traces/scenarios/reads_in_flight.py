@@ -315,14 +315,19 @@ def left_though_it_fits(s: Script, violating: bool) -> Violations:
     return wrong(violating, ("R-LIMIT-5", row))
 
 
-@scenario(max_reads_in_flight_bytes=10, acquire_queue=3, acquire_timeout_millis=5)
-def refused_before_its_time(s: Script, violating: bool) -> Violations:
-    """A request waits for the whole timeout; then the rest is served."""
+def let_two_wait(s: Script) -> None:
+    """Let a request wait that does not fit, and four milliseconds later one behind it that would."""
     s.call()
     permit(s, "TAKEN", 4, bound=4)
     permit(s, "QUEUED", 9, tail_no=0)
     s.now += 4 * MILLI
     permit(s, "QUEUED", 2, tail_no=1)
+
+
+@scenario(max_reads_in_flight_bytes=10, acquire_queue=3, acquire_timeout_millis=5)
+def refused_before_its_time(s: Script, violating: bool) -> Violations:
+    """A request waits for the whole timeout; then the rest is served."""
+    let_two_wait(s)
     s.now += MILLI - violating
     s.call()
     row = permit(s, "REFUSED", 9, ticket=0)
@@ -333,11 +338,7 @@ def refused_before_its_time(s: Script, violating: bool) -> Violations:
 @scenario(max_reads_in_flight_bytes=10, acquire_queue=3, acquire_timeout_millis=5)
 def served_by_no_timeout(s: Script, violating: bool) -> Violations:
     """A request that waited behind one that has failed is served at once."""
-    s.call()
-    permit(s, "TAKEN", 4, bound=4)
-    permit(s, "QUEUED", 9, tail_no=0)
-    s.now += 4 * MILLI
-    permit(s, "QUEUED", 2, tail_no=1)
+    let_two_wait(s)
     s.now += MILLI
     s.call()
     row = permit(s, "REFUSED", 9, ticket=0)
