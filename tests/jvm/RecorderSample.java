@@ -41,7 +41,7 @@ public final class RecorderSample {
             for (Cause cause : Cause.EACH) {
                 trace.bytes = Long.MAX_VALUE >> 11;
                 Trace row = trace.row(op).cause(cause).origin(Cause.CYCLE).accessed(true).dirty(false).extendAccessed(true)
-                        .cache("q\"uote\\ \n \u20ac \ud83d\ude00").cursor("c\t").value("{\"a\": \"b\"}");
+                        .cache("q\"uote\\ \n \u20ac \ud83d\ude00").cursor("c\t").kind("kv").value("{\"a\": \"b\"}");
                 for (Column column : Column.ALL) {
                     row.set(column, column.name().endsWith("REQUEUES") || column == Column.EXPECTED_READS ? -5 : -1L << 52);
                 }

@@ -16,6 +16,7 @@ from entrycache_conformance.brokers.pulsar import BROKER_PLANS
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.folders import audit_folder
+from entrycache_spark.systems.kafka_streams import RULES_OF_STORES
 from entrycache_trace.files import list_parts, read_broker, read_metadata, write_rows
 from entrycache_trace.inspect import summarize
 
@@ -73,3 +74,4 @@ def test_a_real_application_of_kafka_streams_keeps_every_rule(tmp_path: Path) ->
     result = audit_folder(out, "local", "", (), tmp_path / "audit")
     assert _rules(result, Verdict.VIOLATES) == []
     assert len(_rules(result, Verdict.CONFORMS)) >= 15
+    assert set(_rules(result, Verdict.CONFORMS)) >= RULES_OF_STORES

@@ -46,6 +46,7 @@ EVENTS: Final = (
         ("CALL", "EVICT", "FAILED"),
         "an entry is handed to a listener: EVICT the evicted entry, CALL another one, FAILED without success",
         ENTRY_COLUMNS,
+        TIMES,
     ),
     EventFormat(
         "DELETE", ("CALL", "FLUSH"), "a key is deleted, or a tombstone that was handed over is dropped", ENTRY_COLUMNS

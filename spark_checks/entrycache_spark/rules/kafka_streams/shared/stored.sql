@@ -41,7 +41,8 @@ opened as (
   select
     *, settings.at as opened_seq, settings.kind as kind, settings.retention as retention, settings.listens as listens,
     settings.old_values as old_values, time - time % settings.segment_interval as segment,
-    coalesce(store.op = 'STORE_OPEN', false) as is_open, store.op = 'STORE_CLOSE' and store.call_id <> call_id as is_closed,
+    coalesce(store.op = 'STORE_OPEN', false) as is_open,
+    store.op = 'STORE_CLOSE' and store.call_id <> call_id and settings.at is not null as is_closed,
     store.at as store_seq
   from settled
 ),

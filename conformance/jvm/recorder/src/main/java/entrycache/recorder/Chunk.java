@@ -15,7 +15,8 @@ final class Chunk {
     static final int CACHE = 0;
     static final int CURSOR = 1;
     static final int VALUE = 2;
-    static final int TEXTS = 3;
+    static final int KIND = 3;
+    static final int TEXTS = 4;
 
     final long[] numbers = new long[ROWS * WIDTH];
     final String[] texts = new String[ROWS * TEXTS];

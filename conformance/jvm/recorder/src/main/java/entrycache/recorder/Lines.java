@@ -11,14 +11,15 @@ final class Lines {
     private static final byte[] CACHE = ascii(",\"cache\":");
     private static final byte[] CURSOR = ascii(",\"cursor\":");
     private static final byte[] VALUE = ascii(",\"value\":");
+    private static final byte[] KIND = ascii(",\"store_kind\":");
     private static final byte[] TRUE = ascii("true");
     private static final byte[] FALSE = ascii("false");
     private static final byte[][] FLAGS = {
         ascii(",\"accessed\":"), ascii(",\"extend_accessed\":"), ascii(",\"dirty\":"),
     };
 
-    /** The space reserved for a row without its texts, which takes about 850 bytes at most. */
-    private static final int ROW_BYTES = 1_024;
+    /** The space reserved for a row without its texts, which takes about 1,000 bytes at most. */
+    private static final int ROW_BYTES = 1_280;
 
     private final byte[] begin;
     private String name;
@@ -52,6 +53,7 @@ final class Lines {
         cache(chunk.texts[texts + Chunk.CACHE]);
         text(CURSOR, chunk.texts[texts + Chunk.CURSOR]);
         text(VALUE, chunk.texts[texts + Chunk.VALUE]);
+        text(KIND, chunk.texts[texts + Chunk.KIND]);
         reserve(2);
         bytes[length++] = '}';
         bytes[length++] = '\n';

@@ -15,6 +15,8 @@ import java.util.List;
  * <li>{@code store}: a write of the target field becomes a call of the hook;
  * <li>{@code enter}: the method calls the hook first;
  * <li>{@code wrap}: the method calls the hook first and the target, another hook, last, even if it throws;
+ * <li>{@code answer}: the method passes what it would return, itself and an array of its arguments to the hook, and
+ * returns what the hook returns;
  * <li>{@code return}: the method calls the hook before each return, with the returned value if there is one.
  * </ul>
  * Variables of the method that the hook receives as further arguments follow the hook: {@code +this}, or {@code +1} for
@@ -22,7 +24,7 @@ import java.util.List;
  */
 record Site(int count, String owner, String method, What what, String target, String hook, List<String> extra) {
     /** The kind of change at a site. */
-    enum What { CALL, FIRST, STORE, ENTER, RETURN, WRAP, FIELD }
+    enum What { CALL, FIRST, STORE, ENTER, RETURN, WRAP, ANSWER, FIELD }
 
     static Site of(String line) {
         String[] words = line.trim().split(" +");

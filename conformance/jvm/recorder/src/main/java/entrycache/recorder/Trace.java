@@ -109,6 +109,7 @@ public final class Trace {
         chunk.texts[textAt + Chunk.CACHE] = null;
         chunk.texts[textAt + Chunk.CURSOR] = null;
         chunk.texts[textAt + Chunk.VALUE] = null;
+        chunk.texts[textAt + Chunk.KIND] = null;
         return this;
     }
 
@@ -178,6 +179,12 @@ public final class Trace {
     /** Fills the JSON object that audits read. */
     public Trace value(String json) {
         chunk.texts[textAt + Chunk.VALUE] = json;
+        return this;
+    }
+
+    /** Fills the kind of a store. */
+    public Trace kind(String kind) {
+        chunk.texts[textAt + Chunk.KIND] = kind;
         return this;
     }
 

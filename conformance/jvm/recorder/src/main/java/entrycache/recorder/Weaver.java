@@ -24,7 +24,7 @@ final class Weaver {
     private static final int API = Opcodes.ASM9;
 
     /** The kinds of change that do not belong to an instruction. */
-    private static final Set<Site.What> UNSITED = Set.of(Site.What.FIELD, Site.What.WRAP);
+    private static final Set<Site.What> UNSITED = Set.of(Site.What.FIELD, Site.What.WRAP, Site.What.ANSWER);
 
     /** A class with its hooks, and each site whose count differs from the expected one. */
     record Woven(byte[] file, List<String> differences) { }
@@ -82,8 +82,13 @@ final class Weaver {
         @Override
         public MethodVisitor visitMethod(int access, String name, String desc, String signature, String[] thrown) {
             for (Site site : sites) {
-                if (site.what() == Site.What.WRAP && site.isIn(name, desc) && counted(site)) {
-                    wrap(site, access, name, desc);
+                boolean outside = site.what() == Site.What.WRAP || site.what() == Site.What.ANSWER;
+                if (outside && site.isIn(name, desc) && counted(site)) {
+                    if (site.what() == Site.What.WRAP) {
+                        wrap(site, access, name, desc);
+                    } else {
+                        answer(site, access, name, desc);
+                    }
                     return method(super.visitMethod(access, inner(name), desc, signature, thrown), access, name, desc);
                 }
             }
@@ -129,13 +134,50 @@ final class Weaver {
             code.visitEnd();
         }
 
+        /** Adds a method that calls the renamed original method and returns what the hook makes of its result. */
+        private void answer(Site site, int access, String name, String desc) {
+            Type[] taken = Type.getArgumentTypes(desc);
+            Type result = Type.getReturnType(desc);
+            MethodVisitor code = super.visitMethod(access & ~Opcodes.ACC_SYNCHRONIZED, name, desc, null, null);
+            code.visitCode();
+            code.visitVarInsn(Opcodes.ALOAD, 0);
+            int at = 1;
+            for (Type each : taken) {
+                code.visitVarInsn(each.getOpcode(Opcodes.ILOAD), at);
+                at += each.getSize();
+            }
+            code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, owner, inner(name), desc, false);
+            code.visitVarInsn(Opcodes.ALOAD, 0);
+            code.visitIntInsn(Opcodes.BIPUSH, taken.length);
+            code.visitTypeInsn(Opcodes.ANEWARRAY, "java/lang/Object");
+            at = 1;
+            for (int i = 0; i < taken.length; i++) {
+                code.visitInsn(Opcodes.DUP);
+                code.visitIntInsn(Opcodes.BIPUSH, i);
+                code.visitVarInsn(taken[i].getOpcode(Opcodes.ILOAD), at);
+                if (taken[i].getSort() == Type.LONG) {
+                    code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/Long", "valueOf", "(J)Ljava/lang/Long;", false);
+                }
+                code.visitInsn(Opcodes.AASTORE);
+                at += taken[i].getSize();
+            }
+            String values = result.getDescriptor() + "Ljava/lang/Object;[Ljava/lang/Object;";
+            call(code, site.hook(), "(" + values + ")" + result.getDescriptor());
+            code.visitInsn(Opcodes.ARETURN);
+            code.visitMaxs(0, 0);
+            code.visitEnd();
+        }
+
         private void self(MethodVisitor code, String hook) {
+            code.visitVarInsn(Opcodes.ALOAD, 0);
+            call(code, hook, "(L" + owner + ";)V");
+        }
+
+        private void call(MethodVisitor code, String hook, String hookDesc) {
             int dot = hook.lastIndexOf('.');
-            String hookDesc = "(L" + owner + ";)V";
             if (!methodsOf(hook.substring(0, dot)).contains(hook.substring(dot + 1) + hookDesc)) {
                 differences.add(owner + ": the hook would be " + hook + hookDesc);
             }
-            code.visitVarInsn(Opcodes.ALOAD, 0);
             code.visitMethodInsn(Opcodes.INVOKESTATIC, hook.substring(0, dot), hook.substring(dot + 1), hookDesc, false);
         }
 

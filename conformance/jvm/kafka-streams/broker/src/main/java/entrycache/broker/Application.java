@@ -12,6 +12,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.KeyValue;
@@ -19,11 +20,20 @@ import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.kstream.KStream;
 import org.apache.kafka.streams.kstream.KTable;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.SessionWindows;
 import org.apache.kafka.streams.kstream.TimeWindows;
+import org.apache.kafka.streams.processor.api.ContextualProcessor;
+import org.apache.kafka.streams.processor.api.Record;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.SessionStore;
+import org.apache.kafka.streams.state.ValueAndTimestamp;
+import org.apache.kafka.streams.state.WindowStore;
 
 /**
- * A KRaft broker and a Kafka Streams application in one process. The application counts by key and by window, keeps a
- * table with tombstones and joins them, all behind a record cache that is too small.
+ * A KRaft broker and a Kafka Streams application in one process. The application counts by key, by window and by session,
+ * views the counts, keeps a table with tombstones and joins them, all behind a record cache that is too small.
  *
  * <p>Arguments {@code name=value}: {@code folder}, {@code port}, {@code messages}, {@code cache}, {@code threads}.
  */
@@ -80,14 +90,45 @@ public final class Application {
     private static StreamsBuilder topology(AtomicLong processed) {
         StreamsBuilder builder = new StreamsBuilder();
         KStream<String, String> events = builder.stream("events");
-        KTable<String, Long> counts = events.peek((key, value) -> processed.incrementAndGet()).groupByKey().count();
-        events.groupByKey().windowedBy(TimeWindows.ofSizeWithNoGrace(Duration.ofSeconds(1))).count();
+        KTable<String, Long> counts = events.peek((key, value) -> processed.incrementAndGet()).groupByKey()
+                .count(Materialized.as("counts"));
+        // The cache hands over expired windows too, so windows are retained for longer than they are cached.
+        events.groupByKey().windowedBy(TimeWindows.ofSizeWithNoGrace(Duration.ofSeconds(1)))
+                .count(Materialized.<String, Long, WindowStore<Bytes, byte[]>>as("windows").withRetention(Duration.ofDays(1)));
+        events.groupByKey().windowedBy(SessionWindows.ofInactivityGapWithNoGrace(Duration.ofMillis(100)))
+                .count(Materialized.<String, Long, SessionStore<Bytes, byte[]>>as("sessions").withRetention(Duration.ofDays(1)));
+        events.process(Viewer::new, "counts", "windows");
         // In this table, every seventh value deletes its key.
         KTable<String, String> last = events.groupByKey().aggregate(
                 () -> "", (key, value, before) -> value.endsWith("7") ? null : value);
+        last.groupBy((key, value) -> KeyValue.pair(value, key)).count();
         counts.join(last, (count, value) -> value + count).toStream()
                 .map((key, value) -> KeyValue.pair(key, String.valueOf(value))).to("joined");
         return builder;
+    }
+
+    /** Views the counts at each 200th record. */
+    private static final class Viewer extends ContextualProcessor<String, String, Void, Void> {
+        private long records;
+
+        @Override
+        public void process(Record<String, String> record) {
+            if (records++ % 200 != 0) {
+                return;
+            }
+            KeyValueStore<String, ValueAndTimestamp<Long>> counts = context().getStateStore("counts");
+            WindowStore<String, ValueAndTimestamp<Long>> windows = context().getStateStore("windows");
+            view(counts.range("key-1", "key-12"));
+            view(counts.reverseRange("key-1", "key-12"));
+            view(windows.fetch(record.key(), record.timestamp() - 10_000, record.timestamp()));
+            view(windows.fetchAll(record.timestamp() - 1_000, record.timestamp()));
+        }
+
+        private static void view(KeyValueIterator<?, ?> entries) {
+            try (entries) {
+                entries.forEachRemaining(entry -> { });
+            }
+        }
     }
 
     private static void send(String address, long messages) {

@@ -60,7 +60,8 @@ public final class EntrycacheKafka {
         }
     }
 
-    private static EntrycacheThread of(ThreadCache cache) {
+    /** Returns the recorder's state of a cache, or null if it is not recorded. */
+    static EntrycacheThread of(ThreadCache cache) {
         return (EntrycacheThread) (Object) THREAD.getVolatile(cache);
     }
 
@@ -86,8 +87,9 @@ public final class EntrycacheKafka {
         EntrycacheThread known = of(cache);
         EntrycacheThread thread = known == null ? beginTrace(cache) : known;
         if (thread != null) {
-            SPACE.set((NamedCache) named, (Object) new EntrycacheNamespace(thread, (String) name, (NamedCache) named));
-            writeRows((NamedCache) named, space -> thread.row(Op.CACHE_OPEN, false).cache(space.name));
+            EntrycacheStore store = EntrycacheStores.of(cache, (String) name);
+            SPACE.set((NamedCache) named, (Object) new EntrycacheNamespace(thread, (String) name, (NamedCache) named, store));
+            writeRows((NamedCache) named, space -> space.opens());
         }
         return ((Map<Object, Object>) caches).put(name, named);
     }

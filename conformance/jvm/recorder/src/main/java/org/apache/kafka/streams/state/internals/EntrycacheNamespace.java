@@ -21,17 +21,28 @@ final class EntrycacheNamespace {
     final String name;
     private final NamedCache cache;
     private final Map<Bytes, Stay> stays = new HashMap<>();
+    /** The caching store in front of the namespace, or null. */
+    private final EntrycacheStore store;
     private Stay evicted;
     private long before;
 
-    EntrycacheNamespace(EntrycacheThread thread, String name, NamedCache cache) {
+    EntrycacheNamespace(EntrycacheThread thread, String name, NamedCache cache, EntrycacheStore store) {
         this.thread = thread;
         this.name = name;
         this.cache = cache;
+        this.store = store;
+    }
+
+    /** Writes the row of the new namespace. */
+    void opens() {
+        thread.row(Op.CACHE_OPEN, false).cache(name);
     }
 
     private Trace row(Op op, Bytes key, Stay stay) {
         Trace row = thread.row(op, false).cache(name).set(Column.KEY_HASH, XxHash64.of(key.get()));
+        if (store != null) {
+            store.times(row, key);
+        }
         return stay == null ? row : row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, stay.size);
     }
 
@@ -50,6 +61,9 @@ final class EntrycacheNamespace {
 
     /** Begins a write. */
     void puts() {
+        if (store != null) {
+            store.opens();
+        }
         before = (long) SIZE.get(cache);
     }
 
@@ -65,6 +79,9 @@ final class EntrycacheNamespace {
         Stay stay = new Stay(name, 0, 0, size, row.seq(), 0, entry);
         stays.put(key, stay);
         row.set(Column.LIFE, stay.life).set(Column.SIZE_BYTES, size).dirty(entry.isDirty());
+        if (store != null) {
+            row.cause(entry.value() == null ? Cause.DELETE : Cause.VALUE);
+        }
     }
 
     /** Writes the row of the eviction of the eldest entry; if it is dirty, it is handed over next. */
@@ -80,6 +97,7 @@ final class EntrycacheNamespace {
         boolean first = evicting;
         for (ThreadCache.DirtyEntry entry : entries) {
             Stay stay = first ? evicted : stays.get(entry.key());
+            EntrycacheStores.handed(entry, stay);
             row(Op.FLUSH, entry.key(), stay).cause(first ? Cause.EVICT : Cause.CALL).dirty(true);
             first = false;
         }
