@@ -320,8 +320,7 @@ def judge(
         path.append(done)
         if got == expected:
             continue
-        expected = declaration.compared_part(expected)
-        got = adopt_uncompared(case.steps[index], expected, declaration.compared_part(got), declaration)
+        expected, got = _comparable(case.steps[index], expected, got, declaration)
         if got != expected and not match_without_tokens(expected, got, declaration):
             guided = any(done is not own for done, own in zip(path, steps, strict=False))
             return Difference(index, expected, got, guided=tuple(path) if guided else ())
@@ -330,6 +329,18 @@ def judge(
         last = max(0, len(steps) - 1)
         return Difference(last, steps[last].outcome if steps else None, None, failed)
     return None
+
+
+def is_match(op: Any, expected: Any, got: Any, declaration: Declaration) -> bool:
+    """Return whether two outcomes of a step agree in all that a subject gives to compare."""
+    expected, got = _comparable(op, expected, got, declaration)
+    return bool(got == expected) or match_without_tokens(expected, got, declaration)
+
+
+def _comparable(op: Any, expected: Any, got: Any, declaration: Declaration) -> tuple[Any, Any]:
+    """Return the expected and the actual outcome without what is not compared."""
+    expected = declaration.compared_part(expected)
+    return expected, adopt_uncompared(op, expected, declaration.compared_part(got), declaration)
 
 
 def adopt_uncompared(op: Any, expected: Any, got: Any, declaration: Declaration) -> Any:

@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, histories, levels
 from entrycache_conformance.failure import FailingHistory, Failure
-from entrycache_conformance.judge import judge_case
+from entrycache_conformance.judge import is_match, judge_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors, strict_json
 from entrycache_protocol.case import Case, History, case_from_json, read_case
+from entrycache_protocol.codec import MalformedValue
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError, Verdict, keep_partial_result
 from entrycache_protocol.subject import (
@@ -33,7 +34,8 @@ class ReplayResult(NamedTuple):
     """The result of a replay. Without a `failure` subject and reference agree.
 
     `stale` holds the steps at which the outcomes in the file are not the reference's. `uncompared` are the operations
-    of whose answers nothing is compared.
+    of whose answers nothing is compared. `hidden_step` is the step at which the file shows a failure, if nothing of
+    that failure is compared on this subject.
     """
 
     case: Case
@@ -41,6 +43,7 @@ class ReplayResult(NamedTuple):
     skipped: SkippedRun | None
     stale: list[int]
     uncompared: frozenset[str] = frozenset()
+    hidden_step: int | None = None
 
     @property
     def uncompared_steps(self) -> list[int]:
@@ -48,19 +51,12 @@ class ReplayResult(NamedTuple):
         return [at for at, op in enumerate(self.case.steps) if type(op).name in self.uncompared]
 
     @property
-    def failing_step(self) -> int | None:
-        """The step at which the answers in the file differ from its outcomes; None if the file shows no failure."""
-        pairs = enumerate(zip(self.case.outcomes, self.case.got, strict=False))
-        return next((at for at, (own, got) in pairs if not strict_json.is_same_json(own, got)), None)
-
-    @property
     def verdict(self) -> Verdict:
         """The verdict of the replay.
 
-        A case checks nothing if no step is compared, or if the step is not at which the failure of its file shows.
+        A case checks nothing if no step is compared, or if nothing of the failure is that its file shows.
         """
-        blind = self.uncompared_steps
-        checks_nothing = len(blind) == len(self.case.steps) or self.failing_step in blind
+        checks_nothing = len(self.uncompared_steps) == len(self.case.steps) or self.hidden_step is not None
         if self.failure is None and (self.skipped is not None or checks_nothing):
             return Verdict.NOTHING_CHECKED
         return Verdict.CONFORMS if self.failure is None else Verdict.VIOLATES
@@ -86,9 +82,24 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
     if isinstance(answer, SkippedRun):
         return ReplayResult(case, None, answer, stale)
     if difference is None:
-        return ReplayResult(case, None, None, stale, subject.declaration.uncompared_ops())
+        declaration = subject.declaration
+        return ReplayResult(case, None, None, stale, declaration.uncompared_ops(), find_hidden_step(case, declaration))
     rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
     return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
+
+
+def find_hidden_step(case: Case, declaration: Declaration) -> int | None:
+    """Return the step at which the file of a case shows a failure, if a subject gives nothing of it to compare."""
+    pairs = enumerate(zip(case.outcomes, case.got, strict=False))
+    at = next((at for at, (own, got) in pairs if not strict_json.is_same_json(own, got)), None)
+    if at is None:
+        return None
+    op = case.steps[at]
+    try:
+        expected, got = (declaration.read_outcome(op, value) for value in (case.outcomes[at], case.got[at]))
+    except MalformedValue:
+        return None
+    return at if is_match(op, expected, got, declaration) else None
 
 
 class SmokeResult(NamedTuple):

@@ -116,7 +116,7 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
     }  # fmt: skip
     module = ast.parse(render_test(case, "pytest", [text]))
     kinds = [type(node) for node in module.body]
-    assert kinds == [ast.Expr, ast.Import, ast.Import, *[ast.Assign] * 6, ast.FunctionDef, ast.FunctionDef]
+    assert kinds == [ast.Expr, *[ast.Import] * 3, *[ast.Assign] * 7, ast.FunctionDef, ast.FunctionDef]
     names: dict[str, Any] = {}
     exec(compile(module, "test_case.py", "exec"), names)  # the effect of collecting it
     assert names["NOTE"] == text

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
 
-from entrycache_cli.commands.replay import TEST_TEMPLATES
+from entrycache_cli.commands.replay import TEST_TEMPLATES, render_test
 from entrycache_conformance.systems import SYSTEMS
 from tests.support import ROOT
 from tests.support.command import run
@@ -98,11 +98,15 @@ def said_of(
     language: str, file: Path, command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> subprocess.CompletedProcess[str]:
     """Return the output of the language's own test runner for the test of a case."""
+    code, text, err = run(capsys, "replay", str(file), "--as", language, "--command", command)
+    assert (code, err) == (0, "")
+    return run_test(language, text, folder)
+
+
+def run_test(language: str, text: str, folder: Path) -> subprocess.CompletedProcess[str]:
     tools = LANGUAGES[language]
     if shutil.which(tools.argv[0]) is None:
         pytest.skip(f"{tools.argv[0]} is missing")
-    code, text, err = run(capsys, "replay", str(file), "--as", language, "--command", command)
-    assert (code, err) == (0, "")
     for name, content in {**tools.extra_files, tools.file: text}.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(content, "utf-8")
@@ -172,6 +176,41 @@ UNGIVEN_TOKENS = {
     ],
 }
 """A case whose insert carries no token."""
+
+
+PARTIAL_SERVED: Final = """
+import json, sys
+offer = {"ops": ["insert", "clear"], "uncompared": {"clear": ["bytes"]}}
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}}), flush=True)
+    else:
+        print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
+"""
+"""A subject that leaves a key out of an answer."""
+
+
+@pytest.mark.parametrize("language", params())
+def test_a_key_that_the_subject_leaves_out_is_not_compared(
+    language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, subject = tmp_path / "case.json", tmp_path / "subject.py"
+    steps = [{"op": "insert", "cache": "a", "pos": [1, 0], "size": 9}, {"op": "clear", "cache": "a"}]
+    file.write_text(json.dumps({"system": "pulsar-pip430", "steps": steps}), "utf-8")
+    for cleared, passes in (({"entries": 1}, True), ({"entries": 2}, False)):
+        subject.write_text(PARTIAL_SERVED.replace("OUTCOMES", repr([{"inserted": True}, cleared])), "utf-8")
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+        done = said_of(language, file, command, tmp_path, capsys)
+        assert (done.returncode == 0) == passes, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("language", params())
+def test_a_subject_that_never_answers_fails_its_test(language: str, tmp_path: Path) -> None:
+    case = {"system": "pulsar-pip430", "config": {}, "steps": [{"op": "usage"}], "outcomes": [{}]}
+    argv = [sys.executable, "-c", "import time; time.sleep(100)"]
+    done = run_test(language, render_test(case, language, argv, timeout_seconds=1), tmp_path)
+    assert (done.returncode != 0, "no answer in 1" in done.stdout + done.stderr) == (True, True), done
 
 
 @pytest.mark.parametrize("language", params())

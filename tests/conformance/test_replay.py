@@ -175,7 +175,38 @@ def test_a_failure_at_a_step_that_is_not_compared_has_not_gone_away(
     Path("case.json").write_text(json.dumps({"system": "pulsar-pip430", "steps": [INSERT, GET], **answers}), "utf-8")
     code, out, err = run(capsys, "replay", "case.json", "blind_cache:Blind")
     assert (code, out) == (2, "")
-    assert "case.json: of the answer to step 1, at which the case fails, Blind compares nothing" in err
+    assert "case.json: of the failure at step 1, which the case shows, Blind gives nothing to compare" in err
+    assert run(capsys, "replay", "case.json", "my_cache:MyCache")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("declared", "step", "wrong"),
+    [
+        ('uncompared = {"clear": ["bytes"]}', {"op": "clear", "cache": "a"}, {"bytes": 0}),
+        ('introspection = ("bytes",)', OBSERVE, {"caches": {}}),
+    ],
+    ids=["key", "part of the state"],
+)
+def test_a_failure_in_a_part_that_is_not_compared_has_not_gone_away(
+    declared: str,
+    step: dict[str, Any],
+    wrong: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The rest of the answer is compared, and shows nothing of what failed."""
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    Path("blind_cache.py").write_text(f"from my_cache import MyCache\nclass Blind(MyCache):\n    {declared}\n", "utf-8")
+    value: dict[str, Any] = {"system": "pulsar-pip430", "steps": [INSERT, step]}
+    case = case_from_json(value, SYSTEMS)
+    outcomes = [case.system.wire.write_outcome(done.outcome) for done in run_reference(case, Coverage())]
+    value |= {"outcomes": outcomes, "got": [outcomes[0], {**outcomes[1], **wrong}]}
+    Path("case.json").write_text(json.dumps(value), "utf-8")
+    for more in ([], ["--as", "pytest"]):
+        code, out, err = run(capsys, "replay", "case.json", "blind_cache:Blind", *more)
+        assert (code, out, "of the failure at step 1" in err) == (2, "", True), err
     assert run(capsys, "replay", "case.json", "my_cache:MyCache")[0] == 0
 
 

@@ -6,6 +6,7 @@ the subject and speaks the protocol without our code; its templates stand in `en
 """
 
 import json
+import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -22,17 +23,24 @@ from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol import codec, errors
 from entrycache_protocol.case import Case, History, case_to_json, read_case, read_case_or_history
+from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.subject import TestedSubject, require_supported
 
 TEST_TEMPLATES: Final = {"pytest": "test_case.py.j2", "go": "case_test.go.j2", "rust": "case.rs.j2"}
 """The languages of protocol tests with their templates; a test in Java drives the released classes instead."""
 
+MIN_TIMEOUT_SECONDS: Final = 60
+"""The least time that such a test gives to an answer: it may run on a slow machine."""
 
-def render_test(case: Mapping[str, Any], language: str, argv: Sequence[str]) -> str:
+
+def render_test(
+    case: Mapping[str, Any], language: str, argv: Sequence[str], timeout_seconds: int = MIN_TIMEOUT_SECONDS
+) -> str:
     """Return a test that checks every outcome of a case and compares what `judge` compares.
 
     `case` holds the outcomes of the reference, and under `allowed` further answers by the number of their step: such
-    an answer ends the test, because those behind it depend on it. `argv` starts the subject.
+    an answer ends the test, because those behind it depend on it. Its `uncompared` names, by the number of a step, the
+    keys of the answer that are not compared. `argv` starts the subject, and `timeout_seconds` bounds each answer.
 
     Foreign text stands in comments, or as ASCII JSON inside a string. Each of these languages reads a quote and a
     backslash as JSON writes them, and nothing else is escaped there.
@@ -55,6 +63,8 @@ def render_test(case: Mapping[str, Any], language: str, argv: Sequence[str]) -> 
         steps=[_json_literal(step) for step in case["steps"]],
         outcomes=[_json_literal(outcome) for outcome in case["outcomes"]],
         allowed={index: _json_literal(answers) for index, answers in case.get("allowed", {}).items()},
+        uncompared={index: _json_literal(names) for index, names in case.get("uncompared", {}).items()},
+        timeout_seconds=timeout_seconds,
     )
 
 
@@ -115,7 +125,11 @@ def _reason_of_nothing(name: str, replayed: replay.ReplayResult) -> str:
         return replay.NO_STEPS
     if len(replayed.uncompared_steps) == len(replayed.case.steps):
         return f"{name} shows no answer that is compared"
-    return f"of the answer to step {replayed.failing_step}, at which the case fails, {name} compares nothing"
+    return _describe_hidden_step(name, replayed.hidden_step)
+
+
+def _describe_hidden_step(name: str, step: int | None) -> str:
+    return f"of the failure at step {step}, which the case shows, {name} gives nothing to compare"
 
 
 def _replay_history(file: Path, history: History, subject: TestedSubject, as_json: bool) -> int:
@@ -170,9 +184,31 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
         if tested.declaration.order_slack:
             slack = f"{tested.name} has order_slack, and a test that stands alone cannot follow its order"
             raise errors.UsageError(f"{file}: {slack}; use `entrycache replay` without --as")
+        hidden = replay.find_hidden_step(case, tested.declaration)
+        if hidden is not None:
+            nothing = _describe_hidden_step(tested.name, hidden)
+            raise errors.UsageError(f"{file}: {nothing}, so a test of it checks nothing")
+        value = _without_uncompared(value, case, tested.declaration)
     finally:
         tested.close()
-    return render_test(value, language, _start_command(choice))
+    timeout_seconds = max(MIN_TIMEOUT_SECONDS, math.ceil(choice.timeout_seconds + len(case.steps) / 1_000))
+    return render_test(value, language, _start_command(choice), timeout_seconds)
+
+
+def _without_uncompared(value: dict[str, Any], case: Case, declaration: Declaration) -> dict[str, Any]:
+    """Return a case whose outcomes lack the keys that a subject leaves out; `uncompared` names them by step."""
+    names = {at: sorted(declaration.uncompared.get(type(op).name, ())) for at, op in enumerate(case.steps)}
+    names = {at: keys for at, keys in names.items() if keys}
+
+    def strip(at: int, outcome: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: part for key, part in outcome.items() if key not in names.get(at, ())}
+
+    return {
+        **value,
+        "outcomes": [strip(at, outcome) for at, outcome in enumerate(value["outcomes"])],
+        "allowed": {at: [strip(at, each) for each in answers] for at, answers in value["allowed"].items()},
+        "uncompared": names,
+    }
 
 
 def _require_java_subject(choice: resolve.SubjectChoice, case: Case) -> None:
