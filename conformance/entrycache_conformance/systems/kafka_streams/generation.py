@@ -244,9 +244,11 @@ def _read_inside(aim: Aim, state: State, store: str, key: str) -> Any:
     view = (view_ops.SessionView if is_session else view_ops.WindowView)(store, key=key)
     written = _put_of(aim, store, key, time, "1")
     again = _put_of(aim, store, key, time + (aim.draw(0, 3) == 3), aim.value())
-    if "store_flush" in aim.menu:
-        aim.pending_ops = [ops.StoreFlush(store), written]
-    return ops.OnForward(store, key, (read, again, choose(aim.draw, (read, view)))[aim.draw(0, 2) :])
+    inside = ops.OnForward(store, key, (read, again, choose(aim.draw, (read, view)))[aim.draw(0, 2) :])
+    if "store_flush" not in aim.menu:
+        return inside
+    aim.pending_ops = [ops.StoreFlush(store), written, inside]
+    return ops.StoreFlush(store) if aim.draw(0, 2) else aim.pending_ops.pop()
 
 
 def _put_of(aim: Aim, store: str, key: str, time: int, value: str | None) -> Any:
@@ -262,6 +264,8 @@ def _window_put(aim: Aim, state: State, depth: int) -> Any:
     At times another one that makes it expire follows, or a deletion, and then a flush.
     """
     store = aim.store(WINDOWED)
+    if depth == 0 and "on_forward" in aim.menu and aim.kinds[store] in WINDOWED and aim.draw(0, 9) == 9:
+        return _read_inside(aim, state, store, aim.key())
     time = aim.time(state, store)
     if depth == 0 and "store_flush" in aim.menu and aim.draw(0, 2) == 2:
         later = time + (aim.retention if aim.retention < RETENTION_MS else 1)
@@ -340,16 +344,20 @@ def _open(aim: Aim, store: str) -> Any:
 
 def _fail_forward(aim: Aim, state: State, depth: int) -> Any:
     """Make failures of a key, mostly of one that is dirty; a flush or a close that meets them often follows."""
-    store = aim.store((StoreKind.KEY_VALUE,))
-    if aim.kinds.get(store, StoreKind.KEY_VALUE) is not StoreKind.KEY_VALUE:
-        return _window_put(aim, state, depth)
+    store = aim.store()
+    is_of_keys = aim.kinds[store] is StoreKind.KEY_VALUE
     dirty = state.spaces[store].dirty if store in state.spaces else ()
     key = choose(aim.draw, dirty) if dirty and aim.draw(0, 3) != 3 else aim.key()
+    key = key if is_of_keys else parse_window(key).key
     if depth == 0 and {"store_flush", "store_put"} <= set(aim.menu) and aim.draw(0, 2) != 2:
-        closes = "store_close" in aim.menu and aim.draw(0, 3) == 3
-        ending = view_ops.StoreClose(store) if closes else ops.StoreFlush(store)
-        write = () if dirty and aim.draw(0, 1) else (ops.StorePut(store, key, aim.value()),)
-        aim.pending_ops = [ops.StoreFlush(store), ending, *write]
+        closes = {"store_close", "store_open"} <= set(aim.menu) and aim.draw(0, 4) >= 3
+        flush = ops.StoreFlush(store)
+        ending = [_open(aim, store), view_ops.StoreClose(store)] if closes else [flush, flush]
+        write: tuple[Any, ...] = ()
+        if not dirty or not aim.draw(0, 1):
+            value, time = aim.value(), 0 if is_of_keys else aim.time(state, store)
+            write = (ops.StorePut(store, key, value) if is_of_keys else _put_of(aim, store, key, time, value),)
+        aim.pending_ops = [*ending, *write]
     return view_ops.FailForward(store, key, aim.draw(0, 2))
 
 

@@ -25,6 +25,7 @@ from entrycache_reference.kafka_streams.state import (
     Change,
     Listener,
     Node,
+    Part,
     Space,
     State,
     space_of,
@@ -287,6 +288,13 @@ def flush_without_context(state: State, event: ops.Flush, config: Config, *calls
     return flush.with_calls(after, (bare, *after.in_progress.calls[1:])), answer
 
 
+def perform_part(before: State, op: ops.Op, config: Config, env: Any) -> tuple[State, Answer]:
+    """Perform one step inside a call, and note it with those inside its own calls."""
+    after, answer = env.perform(flush.with_parts(before, ()), op, config)
+    part = Part(before, op, after, answer, after.in_progress.parts)
+    return flush.with_parts(after, (*before.in_progress.parts, part)), answer
+
+
 @seeded_fault(Rule.K_LISTEN_2, "flush.perform_steps", further=IN_STORES)
 def performed_until_an_error(
     state: State, steps: tuple[ops.Op, ...], config: Config, env: Any
@@ -296,7 +304,7 @@ def performed_until_an_error(
     answers: tuple[Answer, ...] = ()
     if after.in_progress.called <= config.reentry_budget:
         for op in steps:
-            after, answer = env.perform(after, op, config)
+            after, answer = perform_part(after, op, config, env)
             answers += (answer,)
             if isinstance(answer, Failed):
                 break
@@ -312,7 +320,7 @@ def performed_once_more(
     answers: tuple[Answer, ...] = ()
     if after.in_progress.called <= config.reentry_budget + 1:
         for op in steps:
-            after, answer = env.perform(after, op, config)
+            after, answer = perform_part(after, op, config, env)
             answers += (answer,)
     return after, answers
 

@@ -107,7 +107,8 @@ def store_flush_forwarding_unknown(
     """Every tombstone is forwarded."""
     own, inner = space_of(state, event.store), stores.store_of(state, event.store).inner
     store = stores.store_of(state, event.store)
-    heeded = store.downstream or store.settings.kind is not StoreKind.KEY_VALUE or not store.settings.listens
+    heeded = store.downstream or store.failing or store.old_values or not store.settings.listens
+    heeded = heeded or store.settings.kind is not StoreKind.KEY_VALUE
     unknown = [key for key in own.dirty if not heeded and own.nodes[key].value is None and key not in inner]
     after, answer = stores.store_flush(state, event, config, *calls)
     extra = tuple(outcomes.Forward(event.store, key, None) for key in unknown)

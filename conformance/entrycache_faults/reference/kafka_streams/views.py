@@ -334,10 +334,10 @@ def sessions_by_start(state: State, event: SessionView, config: configuration.Co
 def window_from_below(state: State, event: WindowGet, config: configuration.Config, *calls: Any) -> OperationResult:
     """A read of a window answers what lies below, although the cache has a newer write."""
     after, answer = windows.window_get(state, event, config, *calls)
-    is_released = config.variants.expired_windows is configuration.ExpiredWindows.CACHED
-    if isinstance(answer, outcomes.Failed) or state.in_progress.called or is_released:
+    store, name = stores.store_of(state, event.store), f"{event.key}@{event.start}"
+    if isinstance(answer, outcomes.Failed) or state.in_progress.called or is_expired(store, name):
         return after, answer
-    return after, outcomes.Value(stores.store_of(state, event.store).inner.get(f"{event.key}@{event.start}"))
+    return after, outcomes.Value(store.inner.get(name))
 
 
 @seeded_fault(Rule.K_WINDOW_4, "windows.put_window")
@@ -356,7 +356,9 @@ def _put(
     state: State, name: str, window: Window, value: str | None, time_bytes: int, config: configuration.Config, env: Any
 ) -> OperationResult:
     """Write a window or a session, expired or not, that counts some bytes besides those of its key."""
-    store = advance_time(stores.store_of(state, name), window.end)
+    store = stores.store_of(state, name)
+    if config.variants.expired_windows is configuration.ExpiredWindows.GONE:
+        store = advance_time(store, window.end)
     size = size_bytes(window.key, value, "", ()) + time_bytes
     node = Node(value, True, size, outcomes.Context(), state.writes)
     after = stores.with_store(state, name, store)
@@ -407,8 +409,7 @@ def put_without_its_times(
 ) -> OperationResult:
     """The times of a window do not count as bytes."""
     store = stores.store_of(state, name)
-    is_late = window.end <= store.stream_time - store.settings.retention
-    if is_late or config.variants.expired_windows is configuration.ExpiredWindows.CACHED:
+    if window.end <= store.stream_time - store.settings.retention:
         return windows.put_window(state, name, window, value, config, env)
     return _put(state, name, window, value, 0, config, env)
 

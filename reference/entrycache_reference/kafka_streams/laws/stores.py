@@ -415,7 +415,11 @@ def _failures(parts: tuple[Part, ...]) -> int:
 
 
 def _throws_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:
-    return _throws_undisturbed(config, pre, event, step) and not law.shows_expired(config, pre, event.store)
+    if not _throws_undisturbed(config, pre, event, step):
+        return False
+    names = (*law.space(pre, event.store).dirty, *pre.stores[event.store].inner)
+    expires = any(law.has_expired(step.state, event.store, name) for name in names)
+    return not (expires and law.shows_expired(config, pre, event.store))
 
 
 def has_written_below(config: Config, pre: State, event: StoreFlush, step: Step) -> bool:

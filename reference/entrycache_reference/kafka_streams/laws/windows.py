@@ -65,10 +65,23 @@ def drops_expired(config: Config) -> bool:
     return config.variants.expired_windows is ExpiredWindows.GONE
 
 
-def merges_by_default(config: Config, event: Any) -> bool:
-    """Return whether tombstones hide in a view of this direction, and what has expired is in none."""
-    goes_well = not event.backward or config.variants.backward_tombstone is BackwardTombstone.HIDES
-    return goes_well and config.variants.view_tombstone is ViewTombstone.HIDES and drops_expired(config)
+def hides_tombstones(config: Config, backward: bool) -> bool:
+    """Return whether every cached tombstone hides in a view of this direction."""
+    goes_well = not backward or config.variants.backward_tombstone is BackwardTombstone.HIDES
+    return goes_well and config.variants.view_tombstone is ViewTombstone.HIDES
+
+
+def shows_nothing_expired(config: Config, state: State, store: str) -> bool:
+    """Return whether what has expired is in no view: by default, and by a variant if no such entry is cached."""
+    names = law.space(state, store).nodes
+    return drops_expired(config) or not any(law.has_expired(state, store, name) for name in names)
+
+
+def merges_by_default(config: Config, state: State, event: Any) -> bool:
+    """Return whether tombstones hide in a view of this direction, or none is cached, and nothing expired is in it."""
+    nodes = law.space(state, event.store).nodes.values()
+    hides = hides_tombstones(config, event.backward) or all(node.value is not None for node in nodes)
+    return hides and shows_nothing_expired(config, state, event.store)
 
 
 def name_entry(state: State, event: Any, entry: Any) -> str:
@@ -117,7 +130,7 @@ def is_far(event: Any) -> bool:
 
 
 def _lists(config: Config, pre: State, event: Any, step: Step) -> bool:
-    by_default = isinstance(event, ops.StoreInner) or merges_by_default(config, event)
+    by_default = isinstance(event, ops.StoreInner) or merges_by_default(config, pre, event)
     return is_of_windows(pre, event.store) and not law.has_failed(step) and by_default
 
 
@@ -132,7 +145,7 @@ def comes_in_order(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 
 def _merges(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return not law.has_failed(step) and merges_by_default(config, event) and not is_far(event)
+    return not law.has_failed(step) and merges_by_default(config, pre, event) and not is_far(event)
 
 
 def shows_the_last_writes(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -146,7 +159,7 @@ def shows_the_last_writes(config: Config, pre: State, event: Any, step: Step) ->
 
 
 def _reads_far(config: Config, pre: State, event: Any, step: Step) -> bool:
-    return not law.has_failed(step) and merges_by_default(config, event) and is_far(event)
+    return not law.has_failed(step) and merges_by_default(config, pre, event) and is_far(event)
 
 
 def _answers(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -328,10 +341,32 @@ def list_parts(parts: tuple[Part, ...]) -> Iterator[Part]:
         yield from list_parts(part.parts)
 
 
+def _delivers_one(config: Config, event: Any, pre: State, step: Step, parts: list[Part]) -> bool:
+    """Return whether one entry is delivered, the steps inside only read and put, and nothing expires.
+
+    No variant shows in such a step.
+    """
+    if not isinstance(event, (*PUTS, ops.StoreFlush)) or len(step.outcome.forwarded) != 1:
+        return False
+    puts = [one for one in (event, *[part.event for part in parts]) if isinstance(one, PUTS)]
+    views = [part.event for part in parts if isinstance(part.event, VIEWS)]
+    if not all(isinstance(part.event, (*PUTS, *GETS, *VIEWS)) and part.event.store == event.store for part in parts):
+        return False
+    if event.store not in pre.stores or not all(hides_tombstones(config, view.backward) for view in views):
+        return False
+    cached, store = law.space(pre, event.store), pre.stores[event.store]
+    dirty = {*cached.dirty, *[name_of(event) for _ in range(isinstance(event, PUTS))]}
+    times = [read_name(name).end for name in (*cached.nodes, *store.inner, *map(name_of, puts))]
+    oldest = max([store.stream_time, *times]) - store.settings.retention
+    return len(dirty) == 1 and min(times) > oldest
+
+
 def _reads_inside(config: Config, pre: State, event: Any, step: Step) -> bool:
-    if not (_by_default(config) and agrees(pre)):
+    if not step.parts or not agrees(pre):
         return False
     parts = list(list_parts(step.parts))
+    if not (_by_default(config) or _delivers_one(config, event, pre, step, parts)):
+        return False
     reads = any(isinstance(part.event, (*GETS, *VIEWS)) and not isinstance(part.answer, Failed) for part in parts)
     return reads and all(isinstance(one, REPLAYED) for one in (event, *[part.event for part in parts]))
 
@@ -380,9 +415,9 @@ def _opens_windows(config: Config, pre: State, event: Any, step: Step) -> bool:
     store = store_of_view(pre, event)
     if law.has_failed(step) or not is_of_windows(pre, store):
         return False
-    return isinstance(event, ViewClose) or merges_by_default(
-        config, event if isinstance(event, ViewOpen) else pre.views[event.view].range
-    )
+    if isinstance(event, ViewOpen):
+        return shows_nothing_expired(config, step.state, store)
+    return isinstance(event, ViewClose) or hides_tombstones(config, pre.views[event.view].range.backward)
 
 
 def keeps_the_promise(config: Config, pre: State, event: Any, step: Step) -> bool:
