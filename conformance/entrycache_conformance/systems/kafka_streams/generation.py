@@ -25,7 +25,9 @@ from entrycache_conformance.systems.kafka_streams.workload import (
     WORKLOADS,
     WorkloadParameters,
     WorkloadProfile,
+    join_names,
     make_config,
+    meet_in_text,
     takes_context,
     within_sizes,
 )
@@ -527,24 +529,6 @@ def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
         *(ops.StoreInner(name) for name in sorted(state.stores)),
     )
     return tuple(op for op in queries if type(op).name in menu)
-
-
-def join_names(name: str, separator: str) -> tuple[str, ...]:
-    """Return four names, of which the second one is the first one with a separator and a part of `joined_keys`."""
-    return name, f"{name}{separator}b", name.upper(), "b"
-
-
-def joined_keys(separator: str) -> tuple[str, ...]:
-    """Return two keys that make one text with the first two names of `join_names`."""
-    return f"b{separator}x", "x"
-
-
-def meet_in_text(traits: WorkloadParameters, declaration: Declaration, separator: str) -> WorkloadParameters:
-    """Return the parameters with the two names and keys that are one text alone, if the subject takes such keys."""
-    sizes = [size_bytes(key, "1", "", ()) for key in joined_keys(separator)]
-    if declaration.limits.entry_size is not None or max(sizes) > declaration.limits.max_size:
-        return traits
-    return traits._replace(keys=joined_keys(separator), namespaces=(2,), stores=(2,))
 
 
 GREAT_STEPS: Final = 12

@@ -351,3 +351,21 @@ def takes_context(traits: WorkloadParameters, declaration: Declaration) -> bool:
     contexts = [size_bytes("", None, topic, headers) for topic in menus[0] for headers in menus[1]]
     content = max(map(utf8_bytes, traits.keys)) + max(utf8_bytes(value or "") for value in traits.values)
     return max(contexts) + content <= int(declaration.limits.max_size)
+
+
+def join_names(name: str, separator: str) -> tuple[str, ...]:
+    """Return four names, of which the second one is the first one with a separator and a part of `joined_keys`."""
+    return name, f"{name}{separator}b", name.upper(), "b"
+
+
+def joined_keys(separator: str) -> tuple[str, ...]:
+    """Return two keys that make one text with the first two names of `join_names`."""
+    return f"b{separator}x", "x"
+
+
+def meet_in_text(traits: WorkloadParameters, declaration: Declaration, separator: str) -> WorkloadParameters:
+    """Return the parameters with the two names and keys that are one text alone, if the subject takes such keys."""
+    sizes = [size_bytes(key, "1", "", ()) for key in joined_keys(separator)]
+    if declaration.limits.entry_size is not None or max(sizes) > declaration.limits.max_size:
+        return traits
+    return traits._replace(keys=joined_keys(separator), namespaces=(2,), stores=(2,))
