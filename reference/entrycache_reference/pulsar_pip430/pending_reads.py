@@ -401,8 +401,8 @@ def read_through(
     work = take_hits(work, name, tuple(cached), config, request)
     gaps: tuple[OpenRange, ...] = ()
     for start, end in runs_of(pos for pos in positions_in(first, last) if pos not in cached):
-        work, gap = read_gap(work, name, start, end, config, request)
-        gaps += (gap,)
+        work, row = read_gap(work, name, start, end, config, request)
+        gaps += row
     return work, CachedRange(first, last, tuple(cached), gaps, request=request)
 
 
@@ -425,24 +425,49 @@ def piece_to_join(pieces: tuple[Piece, ...]) -> Piece:
 
 
 @rule(Rule.INFLIGHT_2)
-def read_gap(
-    work: Work, name: ReadName, first: Position, last: Position, config: Config, request: int | None = None
-) -> tuple[Work, OpenRange]:
-    """Read a range from storage: wait for one part that is asked for, and read the rest through the cache, or ask."""
+def wait_or_ask(
+    work: Work, name: ReadName, first: Position, last: Position, config: Config
+) -> tuple[Work, Wait, list[tuple[Position, Position]]]:
+    """Let a read wait for one part of a gap, or ask for it, and return what is left of the gap before and behind it."""
     read = read_named(work, name)
     asker = read.cursor if read.most is not None else None
     piece = piece_to_join(pieces_of(work.state.pending, first, last))
     pending, wait = join(work.state.pending, name, first.ledger, piece, read.cache, asker)
     if config.max_size_bytes == 0:  # a disabled cache shares no read
         pending = seal_one(pending, wait.ask)
-    work = with_state(work, work.state._replace(pending=pending))
-    rests: tuple[CachedRange, ...] = ()
-    for start, end in ((first.entry, piece.first - 1), (piece.last + 1, last.entry)):
-        if start <= end:
-            begin, stop = Position(first.ledger, start), Position(first.ledger, end)
-            work, rest = read_through(work, name, begin, stop, config, request)
-            rests += (rest,)
-    return work, OpenRange(first, last, (wait,), rests=rests)
+    ends = (first.entry, piece.first - 1), (piece.last + 1, last.entry)
+    left = [(first._replace(entry=start), first._replace(entry=end)) for start, end in ends if start <= end]
+    return with_state(work, work.state._replace(pending=pending)), wait, left
+
+
+@rule(Rule.INFLIGHT_2)
+def read_gap(
+    work: Work, name: ReadName, first: Position, last: Position, config: Config, request: int | None = None
+) -> tuple[Work, tuple[OpenRange, ...]]:
+    """Read a range from storage: wait for one part that is asked for, and read the rest through the cache, or ask.
+
+    The last part that is left is the next gap of the row, if nothing of it is cached.
+    """
+    row: tuple[OpenRange, ...] = ()
+    while True:
+        work, wait, left = wait_or_ask(work, name, first, last, config)
+        gap = OpenRange(first, last, (wait,))
+        for begin, end in left:
+            is_next = (begin, end) == left[-1] and is_uncached(work, name, begin, end)
+            if is_next:
+                gap, first, last = gap._replace(is_cut=True), begin, end
+                break
+            work, rest = read_through(work, name, begin, end, config, request)
+            gap = gap._replace(rests=(*gap.rests, rest))
+        row += (gap,)
+        if not gap.is_cut:
+            return work, row
+
+
+def is_uncached(work: Work, name: ReadName, first: Position, last: Position) -> bool:
+    """Return whether no entry of a range is cached."""
+    cache = read_named(work, name).cache
+    return all(entry_at(work.state, cache, pos) is None for pos in positions_in(first, last))
 
 
 # Failures of ranges.
@@ -452,15 +477,15 @@ def read_gap(
 def resolve(work: Work, name: ReadName, cached: CachedRange, config: Config) -> tuple[Work, CachedRange]:
     """Look at a range after an answer: if a gap has failed and none waits, its hits give it a second try."""
     gaps: tuple[OpenRange, ...] = ()
-    for gap in cached.gaps:
-        work, resolved = resolve_gap(work, name, gap, config, cached.request)
-        gaps += (resolved,)
+    for row in rows_of(cached.gaps):
+        work, resolved = resolve_gap(work, name, row, config, cached.request)
+        gaps += resolved
     cached = cached._replace(gaps=gaps)
     if not is_whole(cached) or not has_failed(cached) or not can_try_again(cached):
         return work, cached
     work = give_back(work, name, positions_got(cached), config, cached.request)
     work, whole = read_gap(work, name, cached.first, cached.last, config, cached.request)
-    return work, CachedRange(cached.first, cached.last, (), (whole,), True, cached.request)
+    return work, CachedRange(cached.first, cached.last, (), whole, True, cached.request)
 
 
 @rule(Rule.INFLIGHT_7)
@@ -469,20 +494,43 @@ def can_try_again(cached: CachedRange) -> bool:
     return bool(cached.hits)
 
 
+def rows_of(gaps: Iterable[OpenRange]) -> list[tuple[OpenRange, ...]]:
+    """Return the gaps of a range in rows: a gap that was cut, and those that contain what is left of it."""
+    rows: list[tuple[OpenRange, ...]] = []
+    row: tuple[OpenRange, ...] = ()
+    for gap in gaps:
+        row += (gap,)
+        if not gap.is_cut:
+            rows.append(row)
+            row = ()
+    return rows
+
+
 @rule(Rule.INFLIGHT_8)
 def resolve_gap(
-    work: Work, name: ReadName, gap: OpenRange, config: Config, request: int | None = None
-) -> tuple[Work, OpenRange]:
-    """Look at a gap after an answer: if one of its parts has failed and none waits, the others are given back."""
-    rests: tuple[CachedRange, ...] = ()
-    for rest in gap.rests:
-        work, resolved = resolve(work, name, rest, config)
-        rests += (resolved,)
-    gap = gap._replace(rests=rests)
-    if not is_answered(gap) or not (gap.has_failed or any(has_failed(rest) for rest in rests)):
-        return work, gap
-    work = give_back(work, name, positions_got_in(gap), config, request)
-    return work, OpenRange(gap.first, gap.last, has_failed=True)
+    work: Work, name: ReadName, row: tuple[OpenRange, ...], config: Config, request: int | None = None
+) -> tuple[Work, tuple[OpenRange, ...]]:
+    """Look at a gap after an answer: if one of its parts has failed and none waits, the others are given back.
+
+    Each gap of a row contains those behind it, so the last one comes first.
+    """
+    left: list[OpenRange] = []
+    for gap in row:
+        rests: tuple[CachedRange, ...] = ()
+        for rest in gap.rests:
+            work, resolved = resolve(work, name, rest, config)
+            rests += (resolved,)
+        left.append(gap._replace(rests=rests))
+    inner: tuple[OpenRange, ...] = ()
+    has_lost = False
+    while left and is_answered(left[-1]):
+        gap = left.pop()
+        inner = (gap, *inner)
+        has_lost = has_lost or gap.has_failed or any(has_failed(rest) for rest in gap.rests)
+        if has_lost:
+            work = give_back(work, name, [pos for one in inner for pos in positions_got_in(one)], config, request)
+            inner = (OpenRange(gap.first, gap.last, has_failed=True),)
+    return work, (*left, *inner)
 
 
 def has_failed(cached: CachedRange) -> bool:

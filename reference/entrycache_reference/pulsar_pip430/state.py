@@ -134,7 +134,8 @@ class OpenRange(NamedTuple):
     """A range of one ledger that storage is to give.
 
     `waits` are the parts that wait for an answer, and `given` the positions that storage gave. `has_failed`: one of its
-    parts was not given. `rests` are the parts that no ask covered and that are read through the cache.
+    parts was not given. `rests` are parts that no ask covered and that are read through the cache. If `is_cut`, what is
+    left of the range is the next gap of the same range.
     """
 
     first: Position
@@ -143,11 +144,13 @@ class OpenRange(NamedTuple):
     has_failed: bool = False
     given: tuple[Position, ...] = ()
     rests: tuple[CachedRange, ...] = ()
+    is_cut: bool = False
 
 
 class CachedRange(NamedTuple):
-    """A range of one ledger that is read through the cache: what the cache gave, and the gaps between.
+    """A range of one ledger that is read through the cache: what the cache gave, and the gaps between, ascending.
 
+    A gap that was cut at many asks is a row of gaps: each but the last one `is_cut`, and contains those behind it.
     `is_last_try`: a gap has failed before, and now all of the range is read from storage. `request` is the number of
     the request for permits under which it is read; None: it needs none.
     """

@@ -280,3 +280,34 @@ def test_an_ask_of_a_cache_that_the_last_active_cursor_clears_is_joined_by_nobod
     assert play(*begin, read(C, G, 1), **settings).outcomes[-2:] == (sent, InFlight())
     again = play(*begin, Deactivate(A, C), read(C, G, 1), **settings)
     assert again.outcomes[-1] == InFlight((SentAsk(1, 1, 0, 0, A),))
+
+
+@pytest.mark.rule("R-LEDGER-20")
+@pytest.mark.parametrize(
+    "op", [ops.Clear(A), ops.InvalidateLedger(A, 1), ops.RemoveCache(A), ops.DeleteLedger(A, 1), ops.Configure(0)]
+)
+def test_r_ledger_20__no_call_clears_a_managed_cache_whose_asks_are_open(op):
+    run = play(
+        *half_cached(), Append(A, two(0), 10), CursorOpen(A, D, at(0)), read(D, F, 1), op, read(C, G, 1), **HELD_STORAGE
+    )
+    assert run.outcomes[-2:] == (REFUSED, InFlight())
+
+
+CUTS = 251
+"""So many parts were nested too deep for an interpreter that allows a thousand calls."""
+
+
+@pytest.mark.rule("R-INFLIGHT-2")
+def test_r_inflight_2__a_read_is_cut_at_hundreds_of_open_asks():
+    held = config.Config(**HELD_STORAGE)
+    begin = play(*uncached(1), **HELD_STORAGE).states[-1]
+    managed = begin.managed[A]._replace(sizes={1: (10,) * (2 * CUTS)})
+    state = begin._replace(managed={A: managed})
+    odd = tuple(at(2 * number + 1) for number in range(CUTS))
+    state = step(state, ReplayBegin(A, C, F, odd), held).state
+    done = step(state, read(D, G, 2 * CUTS), held)
+    assert [ask.first for ask in done.outcome.sent_asks] == [2 * number for number in range(CUTS)]
+    for number in (CUTS - 1, 2 * CUTS - 1):
+        done = step(done.state, StorageAnswer(number, ALL), held)
+        assert done.outcome.done is None
+    assert [one.slot.pos for one in done.state.holds[HoldName("g")]] == [at(2 * CUTS - 1), at(2 * CUTS - 2)]

@@ -129,8 +129,29 @@ def cursor_rank(aim: Aim, state: State) -> ops.CursorRank:
     return ops.CursorRank(cache, member(aim, state, cache))
 
 
-def should_cache(aim: Aim, state: State) -> ops.ShouldCache:
+MILLISECOND: Final = 1_000_000
+MAX_GRACE_MILLIS: Final = 10**9
+"""The longest grace period that is waited for."""
+
+
+def first_use(aim: Aim, state: State) -> list[Any]:
+    """Return steps that show that a query opens a cache of a new name: the grace period begins with it."""
+    grace_millis = aim.config.effective_grace_millis
+    unknown = [name for name in aim.caches if name not in state.caches]
+    if not unknown or not aim.menu.issuperset({"usage", "exists", "advance"}):
+        return []
+    if not 1 <= grace_millis <= MAX_GRACE_MILLIS or aim.draw(0, 3) < 3:
+        return []
+    cache = unknown[-1]
+    looking = (ops.Usage(cache), ops.Exists(cache, aim.fresh[0][1]))[aim.draw(0, 1)]
+    return [looking, ops.Advance(grace_millis * MILLISECOND), ops.ShouldCache(cache)]
+
+
+def should_cache(aim: Aim, state: State) -> Any:
     """Make a `should_cache`, mostly of a cache without readers, where the grace period decides."""
+    if steps := first_use(aim, state):
+        aim.pending_ops = steps[::-1]
+        return aim.pending_ops.pop()
     unread = [name for name, cache in state.caches.items() if not cache.members]
     at = aim.draw(0, 3 * len(unread))
     return ops.ShouldCache(unread[(at - 1) % len(unread)] if at else aim.cache())
@@ -239,11 +260,6 @@ def make_flood(aim: Aim, first: ops.Insert) -> list[ops.Insert]:
             offer = replace(offer, token=aim.token)
         offers.append(offer)
     return offers[::-1]
-
-
-MILLISECOND: Final = 1_000_000
-MAX_GRACE_MILLIS: Final = 10**9
-"""The longest grace period that is waited for."""
 
 
 def make_sequel(aim: Aim, state: State, op: Any) -> list[Any]:

@@ -18,7 +18,7 @@ from entrycache_protocol.system import Draw, choose
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Replay, ShortAnswer, Storage
 from entrycache_reference.pulsar_pip430.state import Ask, ManagedLedger, RangeRequest, State
-from entrycache_reference.vocabulary import INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
+from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, CacheName, CursorName, Position, ReadName, RequestName
 
 LEDGERS_BEFORE: Final = (0, 2**31 - 2, 2**32 - 2, 255, 65_534, 2**53 - 1_000)
 """Numbers next to which the ledgers of boundary cases begin."""
@@ -180,6 +180,46 @@ def replay_read(aim: Aim, state: State) -> Any:
     return ops.ReplayRead(cache, opened_cursor(aim, state, cache), positions, hold_of(aim, state))
 
 
+def check_backlogs(aim: Aim, state: State) -> Any:
+    """Check the backlogs; where they count, mostly after cursors were placed at the thresholds."""
+    cache = managed_cache(aim)
+    config = aim.config
+    counts = not config.evict_by_expected_reads and config.min_backlog_cursors > 0
+    names_all = "cursor_open", "cursor_reset", "deactivate", "cursor_read", "usage"
+    if not counts or cache not in state.managed or config.storage is Storage.HELD or not aim.offers(*names_all):
+        return ops.CheckBacklogs(cache)
+    if aim.draw(0, 3) == 0:
+        return ops.CheckBacklogs(cache)
+    aim.pending_ops = backlogs_at_thresholds(aim, state.managed[cache], cache)[::-1]
+    return aim.pending_ops.pop()
+
+
+def backlogs_at_thresholds(aim: Aim, managed: ManagedLedger, cache: CacheName) -> list[Any]:
+    """Return steps that show whether a cursor is flagged whose backlog is at a threshold.
+
+    As many cursors as one needs beside it have backlogs that differ by about as much as they may. No cursor is active,
+    so only what a flagged cursor reads comes into the cache, which is empty.
+    """
+    config = aim.config
+    there = entries_of(managed)
+    length = config.min_backlog_entries + (0, -1, 1)[aim.draw(0, 2)]
+    other = length + (0, config.max_backlog_between, config.max_backlog_between + 1)[aim.draw(0, 2)]
+    if not 0 < length <= other <= len(there):
+        return [ops.CheckBacklogs(cache)]
+    durable = [name for name in cursor_names(aim) if name not in managed.cursors or managed.cursors[name].is_durable]
+    names = durable[: config.min_backlog_cursors + 1]
+    new = [name for name in names if name not in managed.cursors]
+    starts = [there[-length if at == 0 else -other] for at in range(len(names))]
+    return [
+        *(ops.CursorOpen(cache, name, there[0]) for name in new),
+        *(ops.Deactivate(cache, name) for name in sorted({*managed.cursors, *new})),
+        *(ops.CursorReset(cache, name, start) for name, start in zip(names, starts, strict=True)),
+        ops.CheckBacklogs(cache),
+        *(ops.CursorRead(cache, name, 1, ABSENT) for name in names[:1]),
+        ops.Usage(cache),
+    ]
+
+
 def delete_ledger(aim: Aim, state: State) -> ops.DeleteLedger:
     """Delete mostly a ledger that is there, the oldest first."""
     cache = managed_cache(aim)
@@ -216,7 +256,7 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "replay_add": replay_add,
     "replay_read": replay_read,
     "delete_ledger": delete_ledger,
-    "check_backlogs": lambda aim, state: ops.CheckBacklogs(managed_cache(aim)),
+    "check_backlogs": check_backlogs,
     "cursor_state": partial(_of_cursor, ops.CursorState),
 }
 

@@ -386,7 +386,7 @@ def reads_the_whole_range(config: Config, pre: State, event: ops.StorageAnswer, 
         after = step.state.pending.of_cursors.get(part.name)
         ranges = () if after is None else after.ranges
         second = [other for other in ranges if (other.first, other.last) == (cached.first, cached.last)]
-        if len(second) != 1 or not second[0].is_last_try or second[0].hits or len(second[0].gaps) != 1:
+        if len(second) != 1 or not second[0].is_last_try or second[0].hits:
             return False
         covered = {entry for wait in waits_within(second[0]) for entry in range(wait.first, wait.last + 1)}
         covered |= {pos.entry for pos in hits_within(second[0])}
@@ -440,10 +440,9 @@ def reads_that_fail(config: Config, pre: State, event: ops.StorageAnswer, step: 
     """Return the reads that wait for nothing but this answer, and that no second try saves from a failure."""
     failing = []
     for part in parts_waiting(pre, event):
-        is_last = not any(cached.hits for cached in part.read.ranges)
-        has_rests = any(gap.rests for cached in part.read.ranges for gap in cached.gaps)
+        is_last = not any(True for cached in part.read.ranges for _ in hits_within(cached))
         is_losing = event.answer in FAILURES or is_failing(part.read)
-        if not part.others and not part.read.waiting and is_last and not has_rests and is_losing:
+        if not part.others and not part.read.waiting and is_last and is_losing:
             failing.append(part)
     return failing
 
