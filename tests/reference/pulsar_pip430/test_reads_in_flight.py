@@ -299,15 +299,15 @@ CUTS = 251
 
 @pytest.mark.rule("R-INFLIGHT-2")
 def test_r_inflight_2__a_read_is_cut_at_hundreds_of_open_asks():
-    held = config.Config(**HELD_STORAGE)
+    settings = config.Config(**HELD_STORAGE)
     begin = play(*uncached(1), **HELD_STORAGE).states[-1]
     managed = begin.managed[A]._replace(sizes={1: (10,) * (2 * CUTS)})
     state = begin._replace(managed={A: managed})
-    odd = tuple(at(2 * number + 1) for number in range(CUTS))
-    state = step(state, ReplayBegin(A, C, F, odd), held).state
-    done = step(state, read(D, G, 2 * CUTS), held)
+    others = tuple(at(2 * number + 1) for number in range(CUTS))
+    state = step(state, ReplayBegin(A, C, F, others), settings).state
+    done = step(state, read(D, G, 2 * CUTS), settings)
     assert [ask.first for ask in done.outcome.sent_asks] == [2 * number for number in range(CUTS)]
     for number in (CUTS - 1, 2 * CUTS - 1):
-        done = step(done.state, StorageAnswer(number, ALL), held)
+        done = step(done.state, StorageAnswer(number, ALL), settings)
         assert done.outcome.done is None
     assert [one.slot.pos for one in done.state.holds[HoldName("g")]] == [at(2 * CUTS - 1), at(2 * CUTS - 2)]
