@@ -25,6 +25,7 @@ pytestmark = pytest.mark.long
 CERTAIN_EVENTS = {
     *("CONFIG", "CACHE_OPEN", "CACHE_CLOSE", "INSERT ADD", "INSERT FILL", "HIT READ", "HIT REPLAY", "MISS READ"),
     *("READ_DONE DELIVERED", "READ_DONE REMOVED", "CURSOR_ADD", "CURSOR_MOVE", "CURSOR_REMOVE", "REQUEUE ACCESSED"),
+    *("READ_BEGIN", "READ_END DONE", "ASK", "ANSWER ALL", "PERMIT TAKEN", "PERMIT GIVEN", "LEDGER_DELETE"),
     *("REQUEUE EXPECTED_READS", "PASS_BEGIN SIZE", "PASS_END SIZE", "EVICT SIZE", "METRICS", "END"),
 }
 """The events that such clients always cause; others depend on timing."""

@@ -10,6 +10,8 @@ public final class Context {
     public boolean replays;
     /** The cursor that reads, or null if it is unknown. */
     public String cursor;
+    /** The seq of the beginning of the read that looks up. */
+    public long read = Column.NULL;
     /** True if a lookup of one position is in progress. */
     public boolean looksUpOne;
     /** The slot whose entry a lookup found, and the entry's life at that time. */

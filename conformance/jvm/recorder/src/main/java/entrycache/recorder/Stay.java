@@ -9,6 +9,8 @@ public final class Stay {
     public final long life;
     /** The enqueue ordinal of the entry's slot. */
     public long ticket;
+    /** The seq of the ask that brought the entry. */
+    public long ask = Column.NULL;
     /** True if the entry has left the cache; its slot may still be in the queue. */
     public boolean removed;
     /** The cached copy, until it releases its count; that release is not a delivery. */

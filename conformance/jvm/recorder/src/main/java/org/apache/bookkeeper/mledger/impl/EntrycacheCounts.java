@@ -10,6 +10,7 @@ import entrycache.recorder.Stay;
 import entrycache.recorder.Trace;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.EntryReadCountHandler;
 import org.apache.bookkeeper.mledger.ReferenceCountedEntry;
 
@@ -18,7 +19,16 @@ public final class EntrycacheCounts {
     private static final Trace TRACE = Recorder.trace();
     private static final VarHandle STAY = Handles.field(EntryReadCountHandlerImpl.class, "entrycacheStay", Object.class);
 
+    private static final VarHandle READ = Handles.field(EntryImpl.class, "entrycacheRead", Object.class);
+
     private EntrycacheCounts() { }
+
+    /** Links a delivered entry to its read, until its release. */
+    static void delivers(Entry entry, Long read) {
+        if (entry instanceof EntryImpl delivered && delivered.getReadCountHandler() != null) {
+            READ.set(delivered, (Object) read);
+        }
+    }
 
     /** Returns the count of an entry, or {@link Column#NULL} if it has none. */
     public static long of(ReferenceCountedEntry entry) {
@@ -42,6 +52,7 @@ public final class EntrycacheCounts {
             count.markRead();
         } finally {
             here.releases = outer;
+            READ.set(entry, (Object) null);
         }
     }
 
@@ -80,9 +91,17 @@ public final class EntrycacheCounts {
             if (own && here.leaving == stay) {
                 here.leftCount = count;
             } else {
-                row(stay, own ? Cause.REMOVED : Cause.DELIVERED, count);
+                Trace row = row(stay, own ? Cause.REMOVED : Cause.DELIVERED, count);
+                if (!own) {
+                    row.set(Column.ASK_ID, stay.ask).set(Column.READ_ID, readOf(here.releases));
+                }
             }
         }
+    }
+
+    private static long readOf(Object entry) {
+        Long read = entry == null ? null : (Long) (Object) READ.get((EntryImpl) entry);
+        return read == null ? Column.NULL : read;
     }
 
     /**

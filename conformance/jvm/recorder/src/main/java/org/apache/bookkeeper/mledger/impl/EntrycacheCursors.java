@@ -1,5 +1,6 @@
 package org.apache.bookkeeper.mledger.impl;
 
+import entrycache.recorder.Cause;
 import entrycache.recorder.Column;
 import entrycache.recorder.Context;
 import entrycache.recorder.Handles;
@@ -7,6 +8,7 @@ import entrycache.recorder.Op;
 import entrycache.recorder.Recorder;
 import entrycache.recorder.Trace;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
@@ -14,7 +16,9 @@ import java.util.function.IntSupplier;
 import org.apache.bookkeeper.client.api.ReadHandle;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntriesCallback;
 import org.apache.bookkeeper.mledger.AsyncCallbacks.ReadEntryCallback;
+import org.apache.bookkeeper.mledger.Entry;
 import org.apache.bookkeeper.mledger.ManagedCursor;
+import org.apache.bookkeeper.mledger.ManagedLedgerException;
 import org.apache.bookkeeper.mledger.Position;
 import org.apache.bookkeeper.mledger.impl.cache.EntryCache;
 
@@ -23,6 +27,7 @@ public final class EntrycacheCursors {
     private static final Trace TRACE = Recorder.trace();
     private static final VarHandle NAME =
             Handles.field(ActiveManagedCursorContainerImpl.class, "entrycacheName", Object.class);
+    private static final VarHandle READ = Handles.field(OpReadEntry.class, "entrycacheRead", Object.class);
     private static final VarHandle LENGTH = Handles.field(OpAddEntry.class, "dataLength", int.class);
 
     private EntrycacheCursors() { }
@@ -81,7 +86,7 @@ public final class EntrycacheCursors {
             TRACE.lock();
             try {
                 if (TRACE.on()) {
-                    TRACE.row(Op.SKIP).cause(entrycache.recorder.Cause.NOT_WANTED).cache(ledger.getName())
+                    TRACE.row(Op.SKIP).cause(Cause.NOT_WANTED).cache(ledger.getName())
                             .position(add.ledger.getId(), add.entryId)
                             .set(Column.SIZE_BYTES, (int) LENGTH.get(add));
                 }
@@ -142,11 +147,79 @@ public final class EntrycacheCursors {
     public static void read(EntryCache cache, ReadHandle handle, long first, long last, IntSupplier expected,
             ReadEntriesCallback callback, Object context, OpReadEntry by) {
         Context here = Context.here();
+        Long read = (Long) (Object) READ.getVolatile(by);
         here.cursor = by.cursor == null ? null : by.cursor.getName();
+        here.read = read == null ? Column.NULL : read;
         try {
             cache.asyncReadEntry(handle, first, last, new Filling(expected, here.cursor), callback, context);
         } finally {
             here.cursor = null;
+            here.read = Column.NULL;
         }
+    }
+
+    /** Writes READ_BEGIN when a read asks for entries for the first time; a read that waits for entries has not begun. */
+    public static void begins(OpReadEntry read) {
+        if (READ.getVolatile(read) != null || read.cursor == null) {
+            return;
+        }
+        TRACE.lock();
+        try {
+            if (TRACE.on()) {
+                Trace row = row(Op.READ_BEGIN, read);
+                row.set(Column.READ_ID, row.seq());
+                READ.setVolatile(read, (Object) Long.valueOf(row.seq()));
+            }
+        } finally {
+            TRACE.unlock();
+        }
+    }
+
+    /** Writes READ_END and hands the entries over. */
+    public static void done(ReadEntriesCallback callback, List<Entry> entries, Object context, OpReadEntry read) {
+        Long id = ends(read, Cause.DONE);
+        if (id != null) {
+            entries.forEach(entry -> EntrycacheCounts.delivers(entry, id));
+        }
+        callback.readEntriesComplete(entries, context);
+    }
+
+    /** Writes READ_END of a read that fails, and reports the failure. */
+    public static void failed(ReadEntriesCallback callback, ManagedLedgerException error, Object context, OpReadEntry read) {
+        ends(read, Cause.FAILED);
+        callback.readEntriesFailed(error, context);
+    }
+
+    private static Long ends(OpReadEntry read, Cause cause) {
+        Long id = (Long) (Object) READ.getVolatile(read);
+        READ.setVolatile(read, (Object) null);
+        if (id != null) {
+            TRACE.lock();
+            try {
+                if (TRACE.on()) {
+                    row(Op.READ_END, read).cause(cause).set(Column.READ_ID, id);
+                }
+            } finally {
+                TRACE.unlock();
+            }
+        }
+        return id;
+    }
+
+    private static Trace row(Op op, OpReadEntry read) {
+        return TRACE.row(op).cache(read.cursor.getManagedLedger().getName()).cursor(read.cursor.getName());
+    }
+
+    /** Writes LEDGER_DELETE and removes the entries of the ledger. */
+    public static void deletes(EntryCache cache, long ledger) {
+        TRACE.lock();
+        try {
+            if (TRACE.on()) {
+                TRACE.row(Op.LEDGER_DELETE).cache(cache.getName()).set(Column.LEDGER_ID, ledger);
+            }
+        } finally {
+            TRACE.unlock();
+        }
+        cache.invalidateAllEntries(ledger);
     }
 }

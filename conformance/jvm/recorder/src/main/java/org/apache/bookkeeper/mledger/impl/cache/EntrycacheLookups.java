@@ -85,6 +85,7 @@ public final class EntrycacheLookups {
             return;
         }
         Trace row = TRACE.row(Op.HIT).cause(cause(here)).cache(EntrycacheQueue.name(cache)).cursor(here.cursor)
+                .set(Column.READ_ID, here.read)
                 .position(key.getLedgerId(), key.getEntryId()).set(Column.EXPECTED_READS, EntrycacheCounts.of(hit));
         if (stay != null && stay.isAt(key.getLedgerId(), key.getEntryId())) {
             row.stay(stay);

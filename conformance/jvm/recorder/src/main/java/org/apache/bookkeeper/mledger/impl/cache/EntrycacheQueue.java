@@ -80,6 +80,7 @@ public final class EntrycacheQueue {
         EntrycacheCounts.begins(wrapper.value, stay);
         Context here = Context.here();
         if (here.fills) {
+            stay.ask = here.fillAsk;
             row.cursor(here.fillCursor).set(Column.CALL_ID, here.fillCall(row.seq())).set(Column.ASK_ID, here.fillAsk);
         }
         row.stay(stay).cause(here.fills ? Cause.FILL : Cause.ADD)
