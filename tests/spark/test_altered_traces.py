@@ -1,12 +1,17 @@
 """Recorded traces in which one row was altered: each backend names the rule that the altered row breaks.
 
-The trace of Kafka Streams is recorded from a topology that one thread drives. Each altered copy of a trace is a broker
-of one folder, so a backend judges all copies at once; a copy without a change is the negative control.
+The trace of Kafka Streams is recorded from a topology that one thread drives. Reads of managed ledgers are those of
+random cases of the reference, and those of a real broker. Each altered copy of a trace is a broker of one folder, so a
+backend judges all copies at once; a copy without a change is the negative control.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -14,16 +19,22 @@ from typing import Any
 
 import pytest
 
+from entrycache_cli.commands.pulsar_recording import record_broker
 from entrycache_conformance.brokers.jars import build_recorder_jar
+from entrycache_conformance.brokers.pulsar import BROKER_PLANS
 from entrycache_conformance.java.driver import java_test_classpath
 from entrycache_conformance.java.program import compile_sources
+from entrycache_protocol.errors import MissingPrerequisite
+from entrycache_reference.pulsar_pip430 import NAME as PULSAR
 from entrycache_spark.common.results import AuditResult, Verdict
+from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.folders import audit_folder
 from entrycache_spark.systems.kafka_streams import RULES_OF_STORES
 from entrycache_trace.convert import convert_recording
-from entrycache_trace.files import list_parts, read_broker, read_metadata
+from entrycache_trace.files import iterate_rows, list_parts, read_metadata, write_rows
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import compare_with_windows
+from tests.support.traces.levels import record_level
 
 Row = dict[str, Any]
 Alter = Callable[[list[Row]], None]
@@ -48,7 +59,7 @@ def streams(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_of(trace: Path) -> list[Row]:
-    return read_broker(list_parts(trace)).to_pylist()
+    return list(iterate_rows(list_parts(trace)))
 
 
 def pick(rows: list[Row], accept: Callable[[Row], object]) -> Row:
@@ -122,8 +133,8 @@ def write_copies(out: Path, trace: Path, changes: dict[str, Alter]) -> Path:
         rows = plant.renamed(rows_of(trace), rule)
         alter(rows)
         copies += rows
-    metadata = read_metadata(trace)
-    return plant.write(out, copies, system=metadata.system, variants=metadata.variants, threads=metadata.threads)
+    write_rows(out, read_metadata(trace), copies)
+    return out
 
 
 def reported_rules(result: AuditResult) -> dict[str, set[str]]:
@@ -169,3 +180,231 @@ def test_each_backend_names_the_altered_row_of_a_store(
 @pytest.mark.long
 def test_the_checker_names_what_windows_name(streams: Path, tmp_path: Path) -> None:
     assert compare_with_windows(write_copies(tmp_path / "copies", streams, OF_STREAMS)) == 1 + len(OF_STREAMS)
+
+
+# ---------- reads of managed ledgers
+
+
+def is_fill(row: Row) -> bool:
+    return row["op"] == "INSERT" and row["cause"] == "FILL" and row["ask_id"] is not None
+
+
+def is_permit(row: Row, cause: str, waited: bool | None = None) -> bool:
+    is_it = row["op"] == "PERMIT" and row["cause"] == cause
+    return is_it and (waited is None or (row["ticket"] is not None) is waited)
+
+
+def ask_again(rows: list[Row]) -> None:
+    """Ask for what an open ask of the same ledger brings."""
+    open_asks: dict[int, Row] = {}
+    for row in rows:
+        if row["op"] == "ANSWER":
+            open_asks = {} if row["cause"] == "FAIL" else {k: v for k, v in open_asks.items() if k != row["ask_id"]}
+        if row["op"] == "ASK":
+            for other in open_asks.values():
+                if all(other[name] == row[name] for name in ("cache", "ledger_id")):
+                    row.update(entry_id=other["entry_id"], last_entry_id=other["last_entry_id"])
+                    return
+            open_asks[row["ask_id"]] = row
+    raise LookupError("no two asks of one ledger are open")
+
+
+def end_no_read(rows: list[Row]) -> None:
+    """End another read than the last one; the asks are answered, and nobody waits."""
+    asks = Counter(row["op"] for row in rows if row["op"] in ("ASK", "ANSWER"))
+    waiting = Counter(is_permit(row, "QUEUED") for row in rows if is_permit(row, "QUEUED") or row["ticket"] is not None)
+    if asks["ASK"] != asks["ANSWER"] or any(is_permit(row, "QUEUED") for row in rows) or waiting[True]:
+        raise LookupError("a read may wait")
+    [row for row in rows if row["op"] == "READ_END"][-1]["read_id"] += 1
+
+
+def queue_what_fits(rows: list[Row]) -> None:
+    at = next(at for at, row in enumerate(rows) if is_permit(row, "TAKEN", waited=False))
+    rows[at].update(cause="QUEUED", tail_no=sum(is_permit(row, "QUEUED") for row in rows[:at]))
+
+
+def give_up_early(rows: list[Row]) -> None:
+    pick(rows, lambda row: is_permit(row, "TAKEN", waited=True))["cause"] = "REFUSED"
+
+
+def add(column: str, number: int, accept: Callable[[Row], object]) -> Alter:
+    """Return a change that adds a number to a column of one row."""
+
+    def alter(rows: list[Row]) -> None:
+        pick(rows, lambda row: accept(row) and row[column] is not None)[column] += number
+
+    return alter
+
+
+def name_another_cursor(rows: list[Row]) -> None:
+    asks = {row["ask_id"] for row in rows if row["op"] == "ASK" and row["cursor"] is not None}
+    pick(rows, lambda row: is_fill(row) and row["cursor"] is not None and row["ask_id"] in asks)["cursor"] = "nobody"
+
+
+def count_one_fill_more(rows: list[Row]) -> None:
+    fills = [row for row in rows if is_fill(row)]
+    later = [row for before, row in pairwise(fills) if row["ask_id"] == before["ask_id"]]
+    pick(later, lambda row: row["expected_reads"] is not None)["expected_reads"] += 1
+
+
+OF_READS: dict[str, Alter] = {
+    "R-INFLIGHT-1": add("last_entry_id", 1, lambda row: row["op"] == "ANSWER" and row["cause"] == "ALL"),
+    "R-INFLIGHT-2": ask_again,
+    "R-INFLIGHT-3": name_another_cursor,
+    "R-INFLIGHT-4": add("entry_id", 1_000, lambda row: row["op"] == "READ_DONE" and row["ask_id"] is not None),
+    "R-INFLIGHT-13": end_no_read,
+    "R-LEDGER-6": count_one_fill_more,
+    "R-LEDGER-14": add("entry_id", 1_000, lambda row: row["op"] == "REMOVE" and row["cause"] == "CURSOR"),
+    "R-LIMIT-2": queue_what_fits,
+    "R-LIMIT-3": add("permits", 1, lambda row: is_permit(row, "TAKEN")),
+    "R-LIMIT-4": add("tail_no", 1, lambda row: is_permit(row, "QUEUED")),
+    "R-LIMIT-5": add("ticket", 1, lambda row: is_permit(row, "TAKEN", waited=True)),
+    "R-LIMIT-6": give_up_early,
+    "R-LIMIT-7": add("permits", 1 << 40, lambda row: is_permit(row, "GIVEN")),
+}
+
+CANDIDATES = 6
+"""The number of random cases to which a change is applied; in some the altered row shows nothing."""
+
+
+@pytest.fixture(scope="module")
+def altered_reads(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a trace of random cases of the reference, each with one altered row."""
+    folder = tmp_path_factory.mktemp("reads")
+    brokers: list[list[Row]] = []
+    for level in ("ledger", "inflight", "limits"):
+        record_level(folder / level, level, 60)
+        of_level: dict[str, list[Row]] = {}
+        for row in rows_of(folder / level):
+            of_level.setdefault(row["broker"], []).append(row)
+        brokers += of_level.values()
+    copies: list[Row] = []
+    for rule, alter in OF_READS.items():
+        copied = 0
+        for rows in brokers:
+            copy = plant.renamed(rows, f"{rule} {copied}")
+            try:
+                alter(copy)
+            except (LookupError, StopIteration):
+                continue
+            copies += copy
+            copied += 1
+            if copied == CANDIDATES:
+                break
+        assert copied, rule
+    return plant.write(folder / "altered", copies)
+
+
+def unnamed_reads(result: AuditResult) -> list[str]:
+    by_broker = reported_rules(result)
+    named = {rule for rule in OF_READS if any(rule in by_broker.get(f"{rule} {at}", ()) for at in range(CANDIDATES))}
+    return sorted(OF_READS.keys() - named)
+
+
+def test_every_rule_of_reads_has_an_altered_copy() -> None:
+    levels = ("R-INFLIGHT-", "R-LEDGER-", "R-LIMIT-")
+    assert {rule.id for rule in all_rules(PULSAR) if rule.id.startswith(levels)} == OF_READS.keys()
+
+
+def test_the_altered_row_of_a_read_is_named(altered_reads: Path) -> None:
+    for backend in ("local", "replay"):
+        assert unnamed_reads(audit_folder(altered_reads, backend)) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", ["spark", "spark sql"])
+def test_spark_names_the_altered_row_of_a_read(
+    altered_reads: Path, evaluators: dict[str, Callable[[Path], AuditResult]], backend: str
+) -> None:
+    assert unnamed_reads(evaluators[backend](altered_reads)) == []
+
+
+# ---------- a real broker
+
+
+def event(op: str, cause: str | None = None) -> Callable[[Row], bool]:
+    return lambda row: row["op"] == op and cause in (None, row["cause"])
+
+
+def flip(column: str, accept: Callable[[Row], object]) -> Alter:
+    """Return a change of a flag of one row."""
+
+    def alter(rows: list[Row]) -> None:
+        row = pick(rows, accept)
+        row[column] = not row[column]
+
+    return alter
+
+
+def give_more_than_is_out(rows: list[Row]) -> None:
+    [row for row in rows if is_permit(row, "GIVEN")][-1]["permits"] += 1 << 40
+
+
+def report_more_entries(rows: list[Row]) -> None:
+    row = next(row for row in rows if row["op"] == "END")
+    counters = json.loads(row["value"])
+    row["value"] = json.dumps({**counters, "entries": counters["entries"] + 1})
+
+
+OF_BROKER: dict[str, Alter] = {
+    "a slot out of order": add("ticket", 1, event("EVICT")),
+    "a dequeue twice": add("head_no", 1, event("REQUEUE")),
+    "an enqueue left out": add("tail_no", 1, event("INSERT")),
+    "a sum too large": add("bytes_after", 1, event("HIT")),
+    "a size that changes": add("size_bytes", 1, event("EVICT")),
+    "an insert of another size": add("size_bytes", 1, event("INSERT", "ADD")),
+    "a life that ended": add("life", -1, event("HIT", "READ")),
+    "another position": add("entry_id", 1, event("EVICT")),
+    "a young entry expires": add("stamp_ns", 1 << 40, event("EVICT", "TIME")),
+    "a requeue without a cause": flip("accessed", event("REQUEUE", "ACCESSED")),
+    "a requeue too many": add("requeues", 1, event("REQUEUE", "EXPECTED_READS")),
+    "a requeued stamp of the past": add("new_stamp_ns", -(1 << 40), event("REQUEUE")),
+    "an eviction of an accessed entry": flip("accessed", event("EVICT", "TIME")),
+    "a read that counts twice": add("expected_reads", -1, event("READ_DONE", "DELIVERED")),
+    "a rank of another cursor": add("expected_reads", 1, event("INSERT", "FILL")),
+    "an added count of more cursors": add("expected_reads", 1, event("INSERT", "ADD")),
+    "time goes back": add("ts_ns", -(1 << 40), event("HIT")),
+    "a pass of another time": add("bound", 1 << 40, event("PASS_END", "TIME")),
+    "a slot too many in a pass": add("head_no", 1, event("PASS_END")),
+    "an answer too long": OF_READS["R-INFLIGHT-1"],
+    "a delivery of another entry": OF_READS["R-INFLIGHT-4"],
+    "a read without an end": end_no_read,
+    "a fill with a count of its own": count_one_fill_more,
+    "more permits than asked for": OF_READS["R-LIMIT-3"],
+    "more permits back than out": give_more_than_is_out,
+    "an entry too many": report_more_entries,
+}
+
+
+def applicable(changes: dict[str, Alter], rows: list[Row]) -> dict[str, Alter]:
+    """Return the changes that the events of a trace allow; some events depend on timing."""
+    fit = {}
+    for name, alter in changes.items():
+        with suppress(LookupError, StopIteration):
+            alter([dict(row) for row in rows])
+            fit[name] = alter
+    return fit
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the trace of a broker 4.2.4 with a few clients."""
+    out = tmp_path_factory.mktemp("broker") / "trace"
+    try:
+        plan = replace(BROKER_PLANS["mixed"], messages=1_500, cache_mib=1, message_bytes=2_048)
+        record_broker("4.2.4", plan, out, lambda line: None)
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
+    return out
+
+
+@pytest.mark.long
+def test_altered_rows_of_a_real_broker_are_named(
+    broker: Path, tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]
+) -> None:
+    changes = applicable(OF_BROKER, rows_of(broker))
+    assert len(changes) >= 20
+    copies = write_copies(tmp_path / "copies", broker, changes)
+    for backend in ("local", "spark"):
+        by_broker = reported_rules(evaluators[backend](copies))
+        assert by_broker.keys() == changes.keys(), backend

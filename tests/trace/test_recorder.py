@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import random
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from entrycache_conformance import generate
-from entrycache_conformance.resolve import SubjectChoice, resolve_subject
-from entrycache_conformance.systems import SYSTEMS
 from entrycache_fast import BrokerCache, Row
-from entrycache_protocol.case import config_to_json
-from entrycache_reference.pulsar_pip430.state import initial
 from entrycache_spark.check import check_trace
 from entrycache_spark.common.results import Verdict
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
-from entrycache_trace.formats.pulsar_pip430 import ReadRows
-from entrycache_trace.recording import CaseStep, TraceWriter
+from entrycache_trace.recording import TraceWriter
+from tests.support.traces.levels import record_level
 
 Call = tuple[object, ...]
 
@@ -88,21 +81,6 @@ def test_dead_slots_at_the_end_have_no_life(tmp_path: Path) -> None:
 
 IN_FLIGHT = {"R-INFLIGHT-1", "R-INFLIGHT-2", "R-INFLIGHT-3", "R-INFLIGHT-4", "R-INFLIGHT-13", "R-LEDGER-6"}
 OF_PERMITS = {"R-LIMIT-2", "R-LIMIT-3", "R-LIMIT-4", "R-LIMIT-5", "R-LIMIT-7"}
-
-
-def record_level(folder: Path, level: str, cases: int) -> None:
-    """Record random cases of a level with the rows of the reference, a broker each."""
-    subject, system = resolve_subject(SubjectChoice("reference", system="pulsar-pip430")), SYSTEMS["pulsar-pip430"]
-    menu = system.cases.menu(list(subject.declaration.ops), level)
-    source, writer = random.Random(7), TraceWriter(folder, Metadata())
-    for number in range(cases):
-        generated = generate.record_case(source, subject.declaration, menu, None, None).generated
-        recorder = writer.recorder(f"b{number}", config_to_json(system, generated.case.config))
-        rows, before = ReadRows(recorder), initial(generated.case.config)
-        for op, step in zip(generated.case.steps, generated.steps, strict=True):
-            rows.record(CaseStep(op, partial(system.wire.write_outcome, step.outcome), step.rows, step.state), before)
-            before = step.state
-        recorder.close()
 
 
 @pytest.mark.parametrize(
