@@ -9,7 +9,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from entrycache_conformance.campaign.behaviour import BehaviourDifference, find_behaviour_differences
+from entrycache_conformance.campaign.behaviour import (
+    BehaviourDifference,
+    describe_left_out,
+    find_behaviour_differences,
+    to_markdown,
+)
 from entrycache_conformance.campaign.pulsar_pip430 import MODULE, ContainerSetting, run_program
 from entrycache_conformance.campaign.run import CampaignPlan, are_same_outcomes, open_subject, run_campaign
 from entrycache_conformance.java.program import build_program
@@ -179,8 +184,23 @@ def test_a_subject_that_fails_does_not_answer_as_one_that_answers() -> None:
         assert len(difference.case.steps) == 1
 
 
-def test_parts_that_a_subject_does_not_compare_are_no_difference() -> None:
+def test_parts_that_a_subject_does_not_compare_are_no_difference_and_are_named() -> None:
     assert behaviour(Stored, Blind) == []
+    names, declared = ("Stored", "Blind"), (PythonSubject(Stored).declaration, PythonSubject(Blind).declaration)
+    left_out = describe_left_out(names, *declared)
+    assert left_out == ["uncompared get: hit"]
+    assert describe_left_out(names, declared[0], declared[0]) == []
+    page = to_markdown(names, [], "entrycache diff", left_out)
+    assert "No difference was found in what was compared." in page
+    assert "- uncompared get: hit" in page.splitlines()
+
+
+def test_a_diff_names_the_operations_of_one_subject_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    run_diff = ("diff", "fast", f"{__name__}:Stored", "--cases", "2")
+    code, out, _ = run(capsys, *run_diff)
+    assert (code, "operations of `fast` alone: acquire, advance" in out) == (0, True), out
+    exceptions = json.loads(run(capsys, *run_diff, "--json")[1])["exceptions"]
+    assert exceptions[0].startswith("operations of `fast` alone: acquire, advance")
 
 
 @pytest.mark.long

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from entrycache_cli.commands.options import exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
 from entrycache_conformance.campaign.behaviour import (
     BehaviourDifference,
+    describe_left_out,
     describe_uncompared,
     find_behaviour_differences,
     to_markdown,
@@ -40,21 +42,22 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
         other = resolve_subject(SubjectChoice(after))
         try:
             uncompared: Counter[str] = Counter()
+            exceptions = describe_left_out((before, after), one.declaration, other.declaration)
             differences = find_behaviour_differences(one, other, seed, cases, _notify, uncompared)
         except errors.Interrupted as stopped:
             if stopped.partial_result:
-                text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped")
-                _say(text, (before, after), stopped.partial_result, {"stopped": True}, as_json)
+                text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped", exceptions)
+                more = {"exceptions": exceptions, "stopped": True}
+                _say(text, (before, after), stopped.partial_result, more, as_json)
             raise
         finally:
             other.close()
     finally:
         one.close()
-    text = to_markdown((before, after), differences, run)
+    text = to_markdown((before, after), differences, run, exceptions)
     left_out = uncompared.total()
-    _say(
-        text if out is None else "", (before, after), differences, {"uncompared": left_out} if left_out else {}, as_json
-    )
+    more = {"exceptions": exceptions, **({"uncompared": left_out} if left_out else {})}
+    _say(text if out is None else "", (before, after), differences, more, as_json)
     if left_out:
         echo(f"entrycache: {describe_uncompared(uncompared, cases)}", err=True)
     if out is not None:
@@ -68,7 +71,11 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
 
 
 def _say(
-    text: str, names: tuple[str, str], differences: list[BehaviourDifference], more: dict[str, int], as_json: bool
+    text: str,
+    names: tuple[str, str],
+    differences: list[BehaviourDifference],
+    more: Mapping[str, int | list[str]],
+    as_json: bool,
 ) -> None:
     """Print the differences as one JSON object or as the page."""
     if as_json:

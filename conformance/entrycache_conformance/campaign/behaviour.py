@@ -6,13 +6,14 @@ names the difference after the variant of the second subject that explains it. `
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, generate
 from entrycache_conformance.campaign.run import DIFFERENCE_TRIES, make_run
 from entrycache_conformance.judge import Coverage, adopt_uncompared, judge, run_reference
+from entrycache_conformance.report import find_exemptions
 from entrycache_protocol import codec, errors
 from entrycache_protocol.case import Case
 from entrycache_protocol.declaration import Declaration
@@ -111,6 +112,19 @@ def _common_declaration(one: Declaration, other: Declaration) -> Declaration:
             for name in one.uncompared.keys() | other.uncompared.keys()
         },
     )
+
+
+def describe_left_out(names: tuple[str, str], one: Declaration, other: Declaration) -> list[str]:
+    """Return what a comparison of two subjects leaves out, a line each: it shows no difference there."""
+    common = _common_declaration(one, other)
+    lines = []
+    for name, ops, parts in (
+        (names[0], one.ops - other.ops, one.introspection - other.introspection),
+        (names[1], other.ops - one.ops, other.introspection - one.introspection),
+    ):
+        lines += [f"operations of `{name}` alone: {', '.join(sorted(ops))}"] if ops else []
+        lines += [f"parts of the state of `{name}` alone: {', '.join(sorted(parts))}"] if parts else []
+    return lines + [f"{each.kind} {each.what}" for each in find_exemptions(common, {}) if each.kind != "variant"]
 
 
 def describe_uncompared(uncompared: Counter[str], cases: int) -> str:
@@ -218,8 +232,10 @@ def _changed_variants(before: Declaration, after: Declaration) -> dict[str, Any]
     }
 
 
-def to_markdown(names: tuple[str, str], differences: list[BehaviourDifference], command: str) -> str:
-    """Return the page of behaviour diffs."""
+def to_markdown(
+    names: tuple[str, str], differences: list[BehaviourDifference], command: str, left_out: Sequence[str] = ()
+) -> str:
+    """Return the page of behaviour diffs; `left_out` says what was not compared."""
     lines = [
         "# Behaviour diffs",
         "",
@@ -246,7 +262,9 @@ def to_markdown(names: tuple[str, str], differences: list[BehaviourDifference], 
             "",
         ]
     if not differences:
-        lines += ["No difference was found.", ""]
+        lines += [f"No difference was found{' in what was compared' if left_out else ''}.", ""]
+    if left_out:
+        lines += ["Not compared:", "", *(f"- {line}" for line in left_out), ""]
     return "\n".join(lines)
 
 
