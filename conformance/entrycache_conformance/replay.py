@@ -103,7 +103,7 @@ def find_hidden_step(case: Case, declaration: Declaration) -> int | None:
 
 
 class SmokeResult(NamedTuple):
-    """The verdict about one operation: passed, failed, skipped, not offered, beyond its limits, or not played."""
+    """The verdict about one operation: passed, failed, skipped, not offered, not compared, and so on."""
 
     op: str
     verdict: str
@@ -149,7 +149,7 @@ def _play_smoke_case(subject: TestedSubject, name: str, objects: list[dict[str, 
     if isinstance(answer, SkippedRun):
         return SmokeResult(name, "skipped")
     if difference is None:
-        return SmokeResult(name, "passed")
+        return SmokeResult(name, "not compared" if name in declaration.uncompared_ops() else "passed")
     rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
     return SmokeResult(name, "failed", rules, difference, case)
 

@@ -148,6 +148,40 @@ class Blind(MyCache):
     uncompared = {"get": ["hit"]}
 """
 
+ONLY_BLIND = """
+from entrycache import Refuse, Subject
+
+class Blind(Subject):
+    system = "pulsar-pip430"
+    settings = ()
+    uncompared = {"insert": ["inserted"], "get": ["hit"]}
+
+    def __init__(self, config):
+        pass
+
+    def insert(self, cache, pos, size, expected_reads=None):
+        if size < 0:
+            raise Refuse
+        return {}
+
+    def get(self, cache, pos):
+        return {}
+"""
+
+
+def test_an_operation_of_which_nothing_is_compared_does_not_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "init", "--lang", "python")[0] == 0
+    Path("blind_cache.py").write_text(BLIND, "utf-8")
+    code, out, _ = run(capsys, "smoke", "blind_cache:Blind", "--json")
+    ops = {name: result["verdict"] for name, result in json.loads(out)["ops"].items()}
+    assert (code, ops["insert"], ops["get"], ops["observe"]) == (0, "passed", "not compared", "not compared")
+    Path("only_blind_cache.py").write_text(ONLY_BLIND, "utf-8")
+    code, out, err = run(capsys, "smoke", "only_blind_cache:Blind", "--json")
+    assert (code, json.loads(out)["verdict"]) == (2, "nothing-checked"), err
+
 
 def test_steps_of_which_nothing_is_compared_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

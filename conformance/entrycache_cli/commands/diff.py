@@ -43,12 +43,12 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
         try:
             uncompared: Counter[str] = Counter()
             exceptions = describe_left_out((before, after), one.declaration, other.declaration)
+            more: dict[str, int | list[str]] = {"exceptions": exceptions}
             differences = find_behaviour_differences(one, other, seed, cases, _notify, uncompared)
         except errors.Interrupted as stopped:
             if stopped.partial_result:
                 text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped", exceptions)
-                more = {"exceptions": exceptions, "stopped": True}
-                _say(text, (before, after), stopped.partial_result, more, as_json)
+                _say(text, (before, after), stopped.partial_result, {**more, "stopped": True}, as_json)
             raise
         finally:
             other.close()
@@ -56,7 +56,8 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
         one.close()
     text = to_markdown((before, after), differences, run, exceptions)
     left_out = uncompared.total()
-    more = {"exceptions": exceptions, **({"uncompared": left_out} if left_out else {})}
+    if left_out:
+        more["uncompared"] = left_out
     _say(text if out is None else "", (before, after), differences, more, as_json)
     if left_out:
         echo(f"entrycache: {describe_uncompared(uncompared, cases)}", err=True)

@@ -22,8 +22,8 @@ from entrycache_protocol.subject import FailureKind
 def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
     """Play one small case for each operation on SUBJECT: the first thing to run while writing an adapter.
 
-    A run that is stopped prints the operations judged so far. Exit 0: every offered operation passed; 1: one failed;
-    2: nothing could be played.
+    A run that is stopped prints the operations judged so far. Exit 0: every offered operation passed of which something
+    is compared; 1: one failed; 2: nothing could be played, or nothing is compared.
     """
     tested = resolve.resolve_subject(options.choose_subject(subject, kwargs))
     try:
