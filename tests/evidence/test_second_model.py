@@ -180,8 +180,10 @@ def test_a_model_has_these_states_and_edges_for_both(compared: ComparedModel, st
 
 
 @LONG
-@pytest.mark.parametrize("claim", tla_model.TERMINATION_CLAIMS, ids=lambda claim: claim.what[:60])
-def test_claims_of_termination_hold_and_their_faults_do_not_terminate(claim: Claim) -> None:
+@pytest.mark.parametrize(
+    "claim", (*tla_model.TERMINATION_CLAIMS, *tla_model.READ_CLAIMS), ids=lambda claim: claim.what[:60]
+)
+def test_a_claim_holds_and_its_fault_breaks_it(claim: Claim) -> None:
     run_or_skip(pulsar_tla.QUICK)
     evidence, failures = run_alone(tlc.obtain_models(SecondModel((pulsar_tla.QUICK,), (claim,))))
     assert failures == []

@@ -3,7 +3,8 @@
 `build_record` renders events as TLA+ records, which become constants of the module. `QueueRendering` renders states
 and answers as the module prints them. `SECOND` lists the pairs and the claims. Each claim is a module in which TLC
 finds no error, and the same module with a seeded error that it finds. The claims about termination say which passes
-and lives end. Those about the wrapper take out one guard each, and TLC finds the race.
+and lives end, those about reads which reads and requests for permits do. Those about the wrapper take out one guard
+each, and TLC finds the race.
 """
 
 from collections.abc import Mapping
@@ -109,6 +110,103 @@ TERMINATION_CLAIMS: Final = (
     ),
 )
 """The claims about termination, under the fairness that the module states."""
+
+
+# --- Reads in flight and their permits
+
+READS: Final[Mapping[str, Any]] = {
+    "Readers": frozenset({"a", "b"}),
+    "Length": 2,
+    "Answers": frozenset({"all", "fail", "short"}),
+    "Limit": 2,
+    "Most": 2,
+    "Timeout": 0,
+}
+"""Two readers of two entries, for which there are two permits; no request times out."""
+
+CROWD: Final[Mapping[str, Any]] = {"Readers": frozenset({"a", "b", "c"}), "Answers": frozenset({"all"})}
+"""Three readers, so that two of them can go on while one waits; storage gives all that it is asked for."""
+
+
+ASKER_ALONE: Final = ("Delivered(ask)", "<<Head(ask.waiting)>>")
+"""An answer that only the reader which asked gets."""
+
+
+def build_reads(specification: str, holds: str, *changed: tuple[str, str], **given: Any) -> Module:
+    """Build the module of reads in flight for an invariant or a property under a specification."""
+    constants = (*render_constants({**READS, **given}), *changed)
+    return Module(NAME, "ReadsInFlight", constants, (f"SPECIFICATION {specification}", holds))
+
+
+def build_reads_claim(
+    rule: Rule, what: str, module: tuple[str, str], error: str, *changed: tuple[str, str], **given: Any
+) -> Claim:
+    """Build the claim that a specification has a property, and not with these operators changed."""
+    refuted = build_reads(*module, *changed, **given)
+    return Claim(rule, what, build_reads(*module, **given), error, refuted, module[1].startswith("PROPERTY"))
+
+
+READ_CLAIMS: Final = (
+    build_reads_claim(
+        Rule.INFLIGHT_13,
+        "a read ends, if storage goes on to answer what it waits for, with all, some or an error",
+        ("Answering", "PROPERTY ReadEnds"),
+        "an answer is given only to the reader that asked",
+        ASKER_ALONE,
+    ),
+    build_reads_claim(
+        Rule.INFLIGHT_13,
+        "a read that has not ended waits for an open ask",
+        ("Answering", "INVARIANT EachReadWaits"),
+        "an answer is given only to the reader that asked",
+        ASKER_ALONE,
+    ),
+    build_reads_claim(
+        Rule.LIMIT_7,
+        "the free permits are not below 0",
+        ("Answering", "INVARIANT PermitsAreFree"),
+        "a request is granted when any permit is free",
+        ("Fits(t, r)", "Free(t) > 0"),
+    ),
+    build_reads_claim(
+        Rule.INFLIGHT_2,
+        "no two joinable asks overlap",
+        ("Answering", "INVARIANT JoinableAsksAreApart"),
+        "a read joins no ask",
+        ("Joins(ask)", "FALSE"),
+    ),
+    build_reads_claim(
+        Rule.LIMIT_5,
+        "a request stops waiting without a time-out, if storage goes on to answer and readers to release",
+        ("Releasing", "PROPERTY WaitEnds"),
+        "a read that fails keeps its permits",
+        ("Failed(t, r)", '[t EXCEPT !.phase[r] = "lost"]'),
+    ),
+    build_reads_claim(
+        Rule.LIMIT_5,
+        "the head of the waiting requests never fits",
+        ("Answering", "INVARIANT HeadDoesNotFit"),
+        "nobody is served when entries are released",
+        ("Released(t, r)", "Idle(t, r)"),
+    ),
+    build_reads_claim(
+        Rule.LIMIT_2,
+        "a request stops waiting without a time-out, whoever else reads",
+        ("Releasing", "PROPERTY WaitEnds"),
+        "a new request that fits is granted while others wait",
+        ("GrantedAtOnce(t, r)", "Fits(t, r)"),
+        **CROWD,
+    ),
+    Claim(
+        Rule.LIMIT_6,
+        "a request stops waiting, if time passes, though nobody answers or releases",
+        build_reads("Aging", "PROPERTY WaitEnds", Timeout=1),
+        "no request times out",
+        build_reads("Aging", "PROPERTY WaitEnds"),
+        goes_on=True,
+    ),
+)
+"""The claims about reads in flight and permits, under the fairness that each specification states."""
 
 
 # --- The protocol of the wrapper
@@ -423,4 +521,4 @@ CLOSED: Final = (
 
 # --- The second model
 
-SECOND: Final = SecondModel((QUICK, *CLOSED), (*TERMINATION_CLAIMS, *WRAPPER_CLAIMS))
+SECOND: Final = SecondModel((QUICK, *CLOSED), (*TERMINATION_CLAIMS, *READ_CLAIMS, *WRAPPER_CLAIMS))
