@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
+from entrycache_conformance import generate
 from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.levels import PROFILES, find_rare
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.coverage import SIDE_CELLS
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
+from entrycache_reference import pulsar_pip430, vocabulary
+from entrycache_reference.pulsar_pip430 import ops
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
@@ -72,3 +79,44 @@ def test_a_run_that_never_lands_there_has_checked_nothing() -> None:
     assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, coverage) == []
     coverage.cells["TRIGGER/AT"] = 0
     assert find_rare(declaration, SYSTEM.levels[-1], PROFILES["ci"], True, coverage) == ["TRIGGER/AT"]
+
+
+SEEDED_CASES = 120
+
+
+def count_other_answers(level: str, wrong: Callable[[Any, Any, Any], Any]) -> int:
+    """Return how many of the first seeded cases of a level a wrong step function answers otherwise."""
+    declaration = reference_subject(SYSTEM).declaration
+    menu = declaration.system.cases.menu(declaration.ops_up_to(level), level)
+    number = 0
+    for one in generate.make_seeded_cases(declaration, menu, SEEDED_CASES, 0):
+        state = pulsar_pip430.initial(one.case.config)
+        for op, known in zip(one.case.steps, one.steps, strict=True):
+            done = wrong(state, op, one.case.config)
+            if done.outcome != known.outcome:
+                number += 1
+                break
+            state = done.state
+    return number
+
+
+@pytest.mark.rule("R-LEDGER-12")
+def test_r_ledger_12__cases_show_a_backlog_that_is_wrong_by_one() -> None:
+    def step(state: Any, op: Any, config: Any) -> Any:
+        if isinstance(op, ops.CheckBacklogs):
+            config = dataclasses.replace(config, min_backlog_entries=config.min_backlog_entries + 1)
+        return pulsar_pip430.step(state, op, config)
+
+    assert count_other_answers("ledger", step)
+
+
+@pytest.mark.rule("R-STATE-9")
+def test_r_state_9__cases_show_that_usage_opens_a_cache() -> None:
+    def step(state: Any, op: Any, config: Any) -> Any:
+        done = pulsar_pip430.step(state, op, config)
+        if not isinstance(op, ops.Usage) or op.cache in {vocabulary.ABSENT, *state.caches}:
+            return done
+        caches = {name: cache for name, cache in done.state.caches.items() if name != op.cache}
+        return done._replace(state=done.state._replace(caches=caches))
+
+    assert count_other_answers("cursors", step)
