@@ -34,7 +34,7 @@ from entrycache_trace.convert import convert_recording
 from entrycache_trace.files import iterate_rows, list_parts, read_metadata, write_rows
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import compare_with_windows
-from tests.support.traces.levels import record_level
+from tests.support.traces.levels import record_level, record_stores
 
 Row = dict[str, Any]
 Alter = Callable[[list[Row]], None]
@@ -158,6 +158,17 @@ def test_a_recorded_topology_keeps_the_rules_of_stores(streams: Path, backend: s
     rules = audit_folder(streams, backend).rules
     assert Verdict.VIOLATES not in rules.values()
     assert {rule: rules[rule] for rule in RULES_OF_STORES} == dict.fromkeys(RULES_OF_STORES, Verdict.CONFORMS)
+
+
+def test_random_cases_of_stores_break_no_rule(tmp_path: Path) -> None:
+    record_stores(tmp_path / "trace", "windows", 25)
+    for backend in ("local", "replay"):
+        result = audit_folder(tmp_path / "trace", backend)
+        assert result.violations == ()
+        assert {rule for rule in RULES_OF_STORES if result.rules[rule] is Verdict.CONFORMS} >= {
+            "K-STORE-2",
+            "K-WINDOW-6",
+        }
 
 
 def test_every_rule_of_stores_has_an_altered_copy() -> None:

@@ -5,8 +5,9 @@
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams import change, outcomes, state
@@ -52,6 +53,14 @@ def as_followed(rows: Iterable[Row]) -> None:
 
 def _is_failed(row: Row) -> bool:
     return bool(row["op"] == "FLUSH" and row["cause"] == "FAILED")
+
+
+def first_put_back(rows: Sequence[Row]) -> int | None:
+    """Return the seq of the first PUT by which a listener that throws puts an evicted entry back."""
+    for row, after in pairwise(rows):
+        if row["op"] == "PUT" and after["op"] == "FAILED" and row["life"] == after["life"] is not None:
+            return int(row["seq"])
+    return None
 
 
 def same(row: Row | None, other: Row, *names: str) -> bool:
@@ -172,8 +181,13 @@ class Entries:
         self.leaves_here = False
         self.was_handed = False
         self.flushed_seq: int | None = None
+        self._put_back = first_put_back(facts.rows)
         self._look_ahead()
         self._lost()
+
+    def knows_order(self, row: Row) -> bool:
+        """Return whether the order of use and of writes is certain: one thread, and no entry was put back before."""
+        return not self._facts.many and (self._put_back is None or row["seq"] < self._put_back)
 
     def _look_ahead(self) -> None:
         coming: dict[Key, Row] = {}
@@ -235,7 +249,7 @@ class Entries:
             self._report("K-FLUSH-4", row, "a DELETE only of an entry that was handed over in this call, and is cached")
         used, key = self.used[row["cache"]], str(row["key_hash"])
         if op == "EVICT" and key in used.nodes and used.recent[-1] != key:
-            self._report("K-EVICT-1", row, "the least recently used entry")
+            self._report("K-EVICT-1", row, "the least recently used entry", sure=self.knows_order(row))
         self._flags(row, key_state, node)
         if op in ("HIT", "FLUSH", "FAILED", *LEAVE_OPS) and key_state.put is not None and life == key_state.put["seq"]:
             size = row["size_bytes"]

@@ -98,7 +98,8 @@ class Counters:
             wrong |= not mine["failed"] and counters.get("puts", mine["puts"]) < mine["puts"]
             evicts = counters.get("evicts")
             if evicts is not None:
-                wrong |= evicts < self._calls.sure_evicts or (not self._shrunk and evicts > mine["evicts"])
+                wrong |= not mine["failed"] and evicts < self._calls.sure_evicts
+                wrong |= not self._shrunk and evicts > mine["evicts"]
             wrong |= counters.get("flushes", self._calls.flush_calls) < self._calls.flush_calls
             if counters.get("puts", 0) > mine["puts"] or counters.get("gets", 0) > mine["lookups"]:
                 self._report("K-METRICS-2", row, dict(mine), sure=False)
@@ -163,7 +164,8 @@ class Order:
             if self._entries.is_evicted:
                 self._report("K-EVICT-3", row, "the evicted entry first", [before["seq"], row["seq"]])
             elif not self._entries.leaves_here and not self._left_before and falls(before["life"], row["life"]):
-                self._report("K-FLUSH-1", row, "the order of the last writes", [before["seq"], row["seq"]])
+                sure = self._entries.knows_order(row)
+                self._report("K-FLUSH-1", row, "the order of the last writes", [before["seq"], row["seq"]], sure=sure)
         goes_on = after is None or same(after, row, "op", "cache", "call_id")
         if not goes_on and self._entries.spaces[row["cache"]].dirty:
             self._report("K-FLUSH-1", row, "every dirty entry handed over")

@@ -1,5 +1,6 @@
 -- K-EVICT-1: an evicted entry is cached, and is the least recently used one of its namespace: no other cached entry was
--- last written or hit before it. FLUSH does not change the order of use.
+-- last written or hit before it. FLUSH does not change the order of use. A listener that throws puts an evicted entry
+-- back where it was: after such a PUT, which a FLUSH with cause FAILED follows, the order is not known.
 
 -- checked
 op = 'EVICT'
@@ -41,12 +42,23 @@ lined as (
       over (partition by broker, cache order by seq rows between unbounded preceding and 1 preceding) as longest
   from uses
   where op in ('PUT', 'HIT')
+),
+followed as (
+  select broker, seq, op, life, lead(op) over line as next_op, lead(cause) over line as next_cause, lead(life) over line as next_life
+  from events
+  window line as (partition by broker order by seq)
+),
+put_backs as (
+  select broker, min(seq) as put_back_seq
+  from followed
+  where op = 'PUT' and next_op = 'FLUSH' and next_cause = 'FAILED' and next_life = life
+  group by broker
 )
 select
-  broker, until_seq as seq, until_life as life,
+  lined.broker, until_seq as seq, until_life as life,
   'the least recently used entry of the namespace' as expected,
   concat('an entry used at ', cast(seq as string), '; one used before it is still there') as observed,
   case when longest = 9223372036854775807 then array(seq, until_seq) else array(seq, until_seq, longest) end as seqs,
-  not many as sure
-from lined
+  not many and coalesce(until_seq < put_back_seq, true) as sure
+from lined left join put_backs on lined.broker = put_backs.broker
 where until_op = 'EVICT' and longest > until_seq

@@ -1,5 +1,6 @@
 -- K-FLUSH-1: a flush hands over cached entries in the order of their last writes, and leaves no dirty entry. Its FLUSH
--- rows stand together; those of an eviction begin with the evicted entry (K-EVICT-3).
+-- rows stand together; those of an eviction begin with the evicted entry (K-EVICT-3). A listener that throws puts an
+-- evicted entry back where it was: after such a PUT the order is not known.
 
 -- checked
 op = 'FLUSH' and coalesce(cause, 'CALL') <> 'FAILED'
@@ -38,7 +39,7 @@ concat('a FLUSH of life ', cast(life as string))
 array(seq_before, seq)
 
 -- sure
-not many
+not many and coalesce(seq < put_back_seq, true)
 
 -- over streamed: no entry is left dirty by the last FLUSH row
 op = 'FLUSH' and whole and dirty_in_cache > 0 and seq_after = seq + 1 and not coalesce(op_after = 'FLUSH' and cache_after = cache and call_after = call_id, false)

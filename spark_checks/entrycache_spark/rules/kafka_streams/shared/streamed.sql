@@ -117,7 +117,7 @@ lined as (
       seq as at, ts_ns as ts_ns, op as op, cache as cache, life as life, call_id as call_id, leaves_here as leaves_here,
       bytes_after as bytes_after
     )) over line as before,
-    lead(struct(seq as at, op as op, cause as cause, cache as cache, call_id as call_id)) over line as next_one,
+    lead(struct(seq as at, op as op, cause as cause, cache as cache, call_id as call_id, life as life)) over line as next_one,
     sum(grown) over upto as by_sum,
     sum(entered) over upto as live_in_all,
     sum(case when op = 'PUT' then 1 else 0 end) over upto as n_puts,
@@ -145,6 +145,8 @@ opened as (
     next_one.at as seq_after, next_one.op as op_after, next_one.cause as cause_after, next_one.cache as cache_after,
     next_one.call_id as call_after,
     next_one.at = seq + 1 and next_one.call_id <> call_id as ends_call,
+    min(case when op = 'PUT' and next_one.op = 'FAILED' and next_one.life = life then seq end)
+      over (partition by broker) as put_back_seq,
     case
       when op not in ('HIT', 'MISS', 'CACHE_OPEN', 'STORE_OPEN', 'VIEW', 'VIEW_ENTRY') and coalesce(changed_call <> call_id, true) then
         case
