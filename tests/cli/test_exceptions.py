@@ -141,6 +141,18 @@ def test_every_form_names_the_requested_rules() -> None:
         assert name == "badge" or "only these rules count" in text.replace("\\", ""), name
 
 
+def test_a_report_on_the_terminal_names_the_exceptions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    level = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": RuleReport(5, Verdict.CONFORMS)})
+    limit, skip = Exemption("limit", "limits.max_size = 100", "declared"), Skip("range", "2 runs (too large)")
+    report = RunReport("mine", None, "pulsar-pip430", {"range": level}, {}, {}, (), (skip,), METADATA, (limit,))
+    report = dataclasses.replace(report, given="mine:Cache")
+    (tmp_path / "result.json").write_text(json.dumps(report.to_json()), "utf-8")
+    code, out, _ = run(capsys, "report", str(tmp_path / "result.json"), "--to", "terminal")
+    assert (code, f"mine (given as mine:Cache): {WITH_EXCEPTIONS}" in out) == (0, True), out
+    assert "except limit: limits.max_size = 100 (declared)" in out
+    assert "range: 2 runs (too large)" in out
+
+
 def test_each_text_names_the_rules_that_no_answer_could_have_shown_broken(capsys: pytest.CaptureFixture[str]) -> None:
     hidden, decided = RuleReport(753, Verdict.NOTHING_CHECKED, False), RuleReport(60, Verdict.CONFORMS)
     low = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": decided, "R-READ-2": hidden})

@@ -6,8 +6,9 @@ from typing import Final
 import click
 
 from entrycache_cli.commands.options import exits_with_code
-from entrycache_cli.report import formats, terminal
-from entrycache_cli.report.results import read_results, verdict_table
+from entrycache_cli.report import formats, run_text, terminal
+from entrycache_cli.report.results import read_results, result_kind, verdict_table
+from entrycache_conformance.report import RunReport
 
 TERMINAL: Final = "terminal"
 
@@ -26,7 +27,12 @@ def command(paths: tuple[Path, ...], form: str) -> int:
     """
     results = [result for path in paths for result in read_results(path)]
     if form == TERMINAL:
-        terminal.make_console().print(verdict_table(results))
+        out = terminal.make_console()
+        out.print(verdict_table(results))
+        for result in results:
+            if result_kind(result, "a result") == "conform":
+                report = RunReport.from_json(result)
+                run_text.print_verdict(out, report, report.subject + run_text.given_text(report))
     else:
         terminal.echo(formats.FORMATS[form](results), nl=False)
     return 0

@@ -52,7 +52,7 @@ def _of_result(result: dict[str, Any]) -> list[str]:
     how = ", ".join(content.provenance_texts(provenance, ["system"]))
     report = RunReport.from_json(result) if result_kind(result, "a result") == "conform" else None
     failures = () if report is None else content.deduplicate(report.failures)
-    if not how and not failures:
+    if not how and report is None:
         return []
     names = [name for name in (str(result.get("subject", "")), provenance.keys.get("system", "")) if name]
     head = [f"## {', '.join(map(_in_a_cell, names))}"] if names else []

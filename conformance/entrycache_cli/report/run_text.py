@@ -39,7 +39,12 @@ def print_run(report: RunReport, note: str = "") -> None:
     provenance = [] if report.about is None else [f"seed {report.about.seed}", f"profile {report.about.profile}"]
     choice = ", ".join([*provenance, *([note] if note else [])])
     out.print(f"{choice}; {_coverage_line(report)}" if choice else _coverage_line(report))
-    out.print(Text.assemble(escape_unprintable(report.subject), ": ", terminal.coloured_verdict(report.headline)))
+    print_verdict(out, report, report.subject)
+
+
+def print_verdict(out: Console, report: RunReport, name: str) -> None:
+    """Print the verdict of a run under a name, and what the verdict does not cover."""
+    out.print(Text.assemble(escape_unprintable(name), ": ", terminal.coloured_verdict(report.headline)))
     for line in content.exception_lines(report.exceptions):
         out.print(f"  except {escape_unprintable(line)}", soft_wrap=True)
     if text := content.undetectable_text(report):
@@ -51,9 +56,14 @@ def print_run(report: RunReport, note: str = "") -> None:
         out.print(f"  {escape_unprintable(f'{skip.what}: {skip.reason}')}")
 
 
+def given_text(report: RunReport) -> str:
+    """Return the name by which the user gave the subject, if it calls itself otherwise."""
+    return f" (given as {report.given})" if report.given not in {"", report.subject} else ""
+
+
 def levels_table(report: RunReport) -> Table:
     """Return a table with one line for each level."""
-    given = f" (given as {report.given})" if report.given not in {"", report.subject} else ""
+    given = given_text(report)
     title = escape_unprintable(f"{report.subject}{given} beside the reference, {report.system}")
     table = Table(title=Text(title), title_justify="left")
     for column in ("level", "examples", "steps", "verdict", "not offered"):
