@@ -62,7 +62,7 @@ def test_every_form_names_the_exceptions(limited: str, capsys: pytest.CaptureFix
     for options in ([], ["-q"]):
         code, out, _ = run(capsys, "conform", limited, "--level", "range", *options)
         assert (code, f"MyCache: {WITH_EXCEPTIONS}" in out, all(word in out for word in WORDS)) == (0, True, True), out
-        assert options or f"given as {limited}" in out
+        assert f"given as {limited}" in out
 
 
 def test_one_line_names_what_was_skipped_and_the_class_prints_to_stderr(
@@ -139,6 +139,20 @@ def test_every_form_names_the_requested_rules() -> None:
         text = form([report.to_json()])
         assert WITH_EXCEPTIONS in text, name
         assert name == "badge" or "only these rules count" in text.replace("\\", ""), name
+
+
+def test_a_name_that_a_program_gives_itself_stands_beside_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """Any program may call itself `pulsar:4.2.4`."""
+    level = LevelReport(400, 9_000, Verdict.CONFORMS, rules={"R-READ-1": RuleReport(5, Verdict.CONFORMS)})
+    named = RunReport("pulsar:4.2.4", None, "pulsar-pip430", {"range": level}, {}, {}, (), ())
+    report = content.add_metadata(named, METADATA, resolve.SubjectChoice(None, command="node cache.mjs"))
+    print_run(report)
+    conform.print_briefly(report)
+    out = capsys.readouterr().out
+    assert "pulsar:4.2.4 (given as node cache.mjs) beside the reference" in out
+    assert "pulsar:4.2.4: conforms (range conforms) (given as node cache.mjs)" in out
+    for name, form in formats.FORMATS.items():
+        assert name == "badge" or "node cache.mjs" in form([report.to_json()]), name
 
 
 def test_a_report_on_the_terminal_names_the_exceptions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,12 +100,12 @@ def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.C
     assert names == [f"{name}, level cache", "proof", f"audit, {name}", name]
     tokens = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).parse(said["markdown"][1])
     cells = [token for token in tokens if token.type == "inline"]
-    assert len(cells) == 4 * 5 + 1  # the provenance of the audit
+    assert len(cells) == 4 * 5 + 1 + 2  # the provenance of the audit; the name and the verdict of the run
     assert {child.type for cell in cells for child in cell.children or ()} <= {"text", "text_special"}
     assert [cell.content for cell in cells[4:5]] != []
     contents = ["".join(child.content for child in cell.children or ()) for cell in cells]
     assert contents[4] == escape_unprintable(text).strip()
-    assert contents[20] == f"engine {escape_unprintable(text)}".rstrip()
+    assert contents[22] == f"engine {escape_unprintable(text)}".rstrip()
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -462,6 +462,7 @@ def print_briefly(report: RunReport) -> None:
     rest = f"; except {'; '.join(exceptions)}" if exceptions else ""
     if text := content.undetectable_text(report):
         rest += f"; {text}"
+    rest += content.given_text(report)
     out.print(escape_unprintable(f"{report.subject}: {report.headline} ({levels}){rest}"), soft_wrap=True)
 
 

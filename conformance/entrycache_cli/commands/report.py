@@ -6,7 +6,7 @@ from typing import Final
 import click
 
 from entrycache_cli.commands.options import exits_with_code
-from entrycache_cli.report import formats, run_text, terminal
+from entrycache_cli.report import content, formats, run_text, terminal
 from entrycache_cli.report.results import read_results, result_kind, verdict_table
 from entrycache_conformance.report import RunReport
 
@@ -32,7 +32,7 @@ def command(paths: tuple[Path, ...], form: str) -> int:
         for result in results:
             if result_kind(result, "a result") == "conform":
                 report = RunReport.from_json(result)
-                run_text.print_verdict(out, report, report.subject + run_text.given_text(report))
+                run_text.print_verdict(out, report, report.subject + content.given_text(report))
     else:
         terminal.echo(formats.FORMATS[form](results), nl=False)
     return 0

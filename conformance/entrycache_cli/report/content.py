@@ -151,7 +151,7 @@ CASE_COLUMNS = 7
 """The number of columns of a case's table; the last ones show the state."""
 
 
-PROVENANCE_KEYS: Final = ("system", "source", "trace", "seed", "profile", "backend", "engine", "seconds")
+PROVENANCE_KEYS: Final = ("system", "given", "source", "trace", "seed", "profile", "backend", "engine", "seconds")
 """Keys of a result that describe how it was made, in the order of reports."""
 
 
@@ -198,7 +198,7 @@ def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_se
 def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice) -> RunReport:
     """Return the report with its metadata and the command that replays each failure.
 
-    It also gets the name as the user gave it, and a class path as an exception.
+    It also gets the name or the command as the user gave it, and a class path as an exception.
     """
     failures = tuple(replace(failure, replay=replay_command(failure, choice)) for failure in report.failures)
     replaced = tuple(
@@ -207,7 +207,17 @@ def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice
         if entry
     )
     exceptions = replaced + report.exceptions
-    return replace(report, about=metadata, failures=failures, exceptions=exceptions, given=choice.name or "")
+    given = errors.shorten(errors.escape_unprintable(choice.name or choice.command or ""), MAX_GIVEN_LENGTH)
+    return replace(report, about=metadata, failures=failures, exceptions=exceptions, given=given)
+
+
+MAX_GIVEN_LENGTH: Final = 200
+"""The most characters of a command that a report names as its subject."""
+
+
+def given_text(report: RunReport) -> str:
+    """Return the name by which the user gave the subject, if it calls itself otherwise."""
+    return f" (given as {report.given})" if report.given not in {"", report.subject} else ""
 
 
 def _hash_classes(path: Path) -> str:

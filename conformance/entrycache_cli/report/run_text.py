@@ -56,14 +56,9 @@ def print_verdict(out: Console, report: RunReport, name: str) -> None:
         out.print(f"  {escape_unprintable(f'{skip.what}: {skip.reason}')}")
 
 
-def given_text(report: RunReport) -> str:
-    """Return the name by which the user gave the subject, if it calls itself otherwise."""
-    return f" (given as {report.given})" if report.given not in {"", report.subject} else ""
-
-
 def levels_table(report: RunReport) -> Table:
     """Return a table with one line for each level."""
-    given = given_text(report)
+    given = content.given_text(report)
     title = escape_unprintable(f"{report.subject}{given} beside the reference, {report.system}")
     table = Table(title=Text(title), title_justify="left")
     for column in ("level", "examples", "steps", "verdict", "not offered"):
