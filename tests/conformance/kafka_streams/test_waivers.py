@@ -72,3 +72,22 @@ def test_a_release_violates_where_a_waiver_is_lifted(
     assert report.verdict is Verdict.VIOLATES
     assert {failure.rules[0] for failure in report.failures} <= {"K-FLUSH-4", "K-PUT-1", "K-LIVENESS-2"}
     assert all(failure.steps <= 8 for failure in report.failures)
+
+
+SEARCHED = [
+    ("kafka-put-window-not-in-range", {"K-WINDOW-9", "K-FLUSH-1", "K-WINDOW-2"}, 8),
+    ("kafka-fetch-walks-empty-segments", {"K-LIVENESS-1", "K-WINDOW-13"}, 4),
+]
+"""Findings that a search shows without their cases: the rules that it may name first, and the most steps."""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("finding", "rules", "steps"), SEARCHED, ids=[finding for finding, _, _ in SEARCHED])
+def test_a_search_shows_a_finding_about_windows_once_its_limit_is_lifted(
+    finding: str, rules: set[str], steps: int, released_subject: Callable[[str], TestedSubject], tmp_path: Path
+) -> None:
+    held = lift_waivers(released_subject("kafka-streams:4.3.1"), (finding,))
+    report = conform(held, Options(("windows",), PROFILES["dev"], 0, 0.0, tmp_path), lambda *_: None)
+    assert report.verdict is Verdict.VIOLATES
+    assert {failure.rules[0] for failure in report.failures} <= rules
+    assert all(failure.steps <= steps for failure in report.failures)

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams.limits import only_answered
+from entrycache_conformance.systems.kafka_streams.limits import Limits, only_answered
 from entrycache_conformance.systems.kafka_streams.workload import (
     BOUNDARY_HEADERS,
     BOUNDARY_TOPICS,
     DEFAULT_WORKLOADS,
     FAR_MS,
+    GREAT_STEPS,
     HEADERS,
     LEVEL_OF,
     NO_LIMIT,
@@ -23,8 +24,11 @@ from entrycache_conformance.systems.kafka_streams.workload import (
     WINDOW_FORMS,
     WINDOWED,
     WORKLOADS,
+    NamesOfCase,
     WorkloadParameters,
     WorkloadProfile,
+    fill_to_the_default,
+    final_queries,
     join_names,
     make_config,
     meet_in_text,
@@ -34,7 +38,7 @@ from entrycache_conformance.systems.kafka_streams.workload import (
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops, view_ops
-from entrycache_reference.kafka_streams.change import parse_window, size_bytes
+from entrycache_reference.kafka_streams.change import parse_window
 from entrycache_reference.kafka_streams.state import State, Store, space_of, total_bytes
 from entrycache_reference.kafka_streams.view_ops import RETENTION_MS, StoreKind, Underlying
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
@@ -49,10 +53,11 @@ NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
 BOUNDARY_NUMBERS: Final = (ABSENT, 0, 2**31 + 7, 2**32 + 5, 1_700_000_000_000, 65_536 + 3, 256 + 3)
 """Timestamps and offsets, some of which are another number in a shorter integer; a partition has 31 bits."""
 
-"""Topics and headers that coincide if case, length, order or all but one of a name are lost."""
-
 INNER_STEPS: Final = 3
 ROOMY: Final = 2_000
+
+
+UNLIMITED: Final = Limits()
 
 
 class Aim:
@@ -65,10 +70,8 @@ class Aim:
         menu: tuple[str, ...],
         namespaces: int,
         stores: int,
-        clamp: Callable[[int], int] = int,
-        empty_prefix: bool = True,
+        limits: Limits = UNLIMITED,
         has_context: bool = True,
-        views_overflow: bool = True,
         separator: str | None = None,
     ) -> None:
         self.draw = draw
@@ -78,12 +81,16 @@ class Aim:
         joined = (NAMESPACES, STORES) if separator is None else (join_names("a", separator), join_names("s", separator))
         self.namespaces = joined[0][:namespaces]
         self.stores = joined[1][:stores]
-        self.clamp = clamp
+        self.limits = limits
+        self.clamp = limits.clamp
         self.has_context = has_context
-        self.views_overflow = views_overflow
         starts = dict.fromkeys(key[:1] for key in traits.keys if key)
         self.kinds = dict.fromkeys(self.stores, StoreKind.KEY_VALUE)
-        self.prefixes = (*starts, *(key for key in traits.keys if len(key) > 1), *([""] * 3 if empty_prefix else []))
+        self.prefixes = (
+            *starts,
+            *(key for key in traits.keys if len(key) > 1),
+            *([""] * 3 if limits.empty_prefix else []),
+        )
         self.pending_ops: list[Any] = []
         self.retention = RETENTION_MS
 
@@ -253,6 +260,36 @@ def _read_inside(aim: Aim, state: State, store: str, key: str) -> Any:
     return ops.StoreFlush(store) if aim.draw(0, 2) else aim.pending_ops.pop()
 
 
+def _special_windows(aim: Aim, state: State, store: str) -> Any:
+    """Make a sequence about one key: reads inside its forward, or, if the subject takes such steps, rarer ones.
+
+    A put evicts what a view inside the forward lists, or windows lie far apart. None if the subject has no operation
+    that it needs.
+    """
+    settings, key = state.stores.get(store, Store()).settings, aim.key()
+    is_session, in_segments = aim.kinds[store] is StoreKind.SESSION, settings.below is Underlying.SEGMENTS
+    view_type = view_ops.SessionView if is_session else view_ops.WindowView
+    if aim.limits.far_fetch and in_segments and aim.draw(0, 11) == 11:
+        first = {"earliest_end" if is_session else "time_from": aim.time(state, store)} if aim.draw(0, 1) else {}
+        aim.pending_ops = [view_type(store, key=key, **first)] if view_type.name in aim.menu else []
+        return _put_of(aim, store, key, FAR_MS, "1")
+    if "on_forward" not in aim.menu:
+        return None
+    evicts = state.max_size_bytes in HOLDING_ONE_BYTES and view_type.name in aim.menu
+    if not (aim.limits.views_in_put_forward and in_segments and evicts):
+        return _read_inside(aim, state, store, key)
+    time = aim.time(state, store)
+    later = max(time, state.stores[store].stream_time) + settings.segment_interval * aim.draw(1, 3)
+    names = ("earliest_end", "latest_start") if is_session else ("time_from", "time_to")
+    inside = view_type(store, key=key, **dict(zip(names, (time, later + 1), strict=True)))
+    aim.pending_ops = [_put_of(aim, store, key, later, "2"), _put_of(aim, store, key, time, "1")]
+    return ops.OnForward(store, key, (inside,))
+
+
+HOLDING_ONE_BYTES: Final = range(72, 133)
+"""The limits that hold one window or session with a key of a byte, and not two."""
+
+
 def _put_of(aim: Aim, store: str, key: str, time: int, value: str | None) -> Any:
     """Make a write of a window or of a session of this time."""
     if aim.kinds[store] is StoreKind.SESSION:
@@ -266,8 +303,10 @@ def _window_put(aim: Aim, state: State, depth: int) -> Any:
     At times another one that makes it expire follows, or a deletion, and then a flush.
     """
     store = aim.store(WINDOWED)
-    if depth == 0 and "on_forward" in aim.menu and aim.kinds[store] in WINDOWED and aim.draw(0, 9) == 9:
-        return _read_inside(aim, state, store, aim.key())
+    if depth == 0 and aim.kinds[store] in WINDOWED and aim.draw(0, 9) >= 8:
+        special = _special_windows(aim, state, store)
+        if special is not None:
+            return special
     time = aim.time(state, store)
     if depth == 0 and "store_flush" in aim.menu and aim.draw(0, 2) == 2:
         later = time + (aim.retention if aim.retention < RETENTION_MS else 1)
@@ -411,7 +450,7 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     if {*WINDOWED} & {*aim.kinds.values()} and aim.draw(0, 2) != 0:
         return _window_view_open(aim, state)
     view = _store_view(aim, state, depth)
-    if not aim.views_overflow and state.max_size_bytes < ROOMY:
+    if not aim.limits.open_views_overflow and state.max_size_bytes < ROOMY:
         return view if "store_view" in aim.menu else None
     free = tuple(name for name in VIEWS if name not in state.views)
     name = choose(aim.draw, free if free and aim.draw(0, 3) != 3 else VIEWS)
@@ -420,7 +459,7 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     opened = view_ops.ViewOpen(name, view.store, *bounds)
     if depth == 0 and "store_put" in aim.menu and aim.draw(0, 1) == 1:
         shows_order = {"view_next", "metrics", "evict"} <= set(aim.menu)
-        evicts = aim.views_overflow and shows_order and aim.draw(0, 2) == 2
+        evicts = aim.limits.open_views_overflow and shows_order and aim.draw(0, 2) == 2
         later = [view_ops.ViewNext(name), ops.Evict(view.store), ops.Metrics(view.store)] if evicts else []
         writes = (ops.StorePut(view.store, aim.key(), aim.value()) for _ in range(2))
         aim.pending_ops = [*later, opened, *writes]
@@ -520,34 +559,6 @@ def weighted_menu(menu: tuple[str, ...], workload: WorkloadProfile) -> tuple[str
     return tuple(name for name in menu for _ in range(often.get(name, 1)))
 
 
-def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
-    """Return queries of all counters, sizes, orders and underlying stores, where leftovers show at the latest."""
-    queries: tuple[Any, ...] = (
-        ops.Metrics(),
-        ops.Usage(),
-        *(ops.Metrics(name) for name in sorted(state.spaces)),
-        *(ops.StoreInner(name) for name in sorted(state.stores)),
-    )
-    return tuple(op for op in queries if type(op).name in menu)
-
-
-GREAT_STEPS: Final = 12
-"""The most steps of a case whose entries have megabytes."""
-
-
-def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], aim: Aim) -> list[Any]:
-    """Return two writes that together exceed the default limit, if it is left out and such sizes are asked for."""
-    half = NO_LIMIT // 2
-    limits = declaration.limits
-    is_asked = half in declaration.sizes and not declaration.varies("max_size_bytes") and limits.entry_size is None
-    if not is_asked or size_bytes("x", "v" * half, "", ()) > limits.max_size:
-        return []
-    keys = aim.traits.keys[:2]
-    if "put" in menu:
-        return [ops.Put(aim.namespaces[0], key, "v" * half, dirty=True) for key in keys]
-    return [ops.StorePut(aim.stores[0], key, "v" * half) for key in keys] if "store_put" in menu else []
-
-
 def plan_case(
     draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
 ) -> CasePlan:
@@ -569,13 +580,12 @@ def plan_case(
         tuple(dict.fromkeys(chosen)),
         namespaces,
         stores,
-        limits.clamp,
-        limits.empty_prefix,
+        limits,
         takes_context(traits, declaration),
-        limits.open_views_overflow,
         separator,
     )
-    aim.pending_ops = fill_to_the_default(declaration, menu, aim) or choose_kinds(aim)
+    names = NamesOfCase(traits.keys, aim.namespaces, aim.stores)
+    aim.pending_ops = fill_to_the_default(declaration, menu, names) or choose_kinds(aim)
     is_filled = any(isinstance(op, ops.Put | ops.StorePut) for op in aim.pending_ops)
     steps_max = GREAT_STEPS if is_filled else traits.steps_max
     make = only_answered(aim.op, config, limits, menu, ops.Usage() if "usage" in aim.menu else None)

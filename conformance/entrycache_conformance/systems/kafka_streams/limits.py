@@ -26,7 +26,7 @@ class Limits(system.Limits):
     """The limits of `kafka-streams`; all but `dirty` and those about views are about histories.
 
     Without `dirty` no write is dirty. Without `empty_prefix` no view has an empty prefix. Without `open_views_overflow`
-    nothing is evicted from the first `view_open` of a case on, and nothing is cleared under an open view. Without
+    nothing is evicted and nothing is cleared under an open view. Without
     `delete_under_view` no key leaves the underlying store while a view of it is open. Without `concurrent_resize` no
     client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
     other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
@@ -170,7 +170,8 @@ def _find_range_limit(limits: Any, store: Store, times: Sequence[int], view: Any
     is_behind = first > max(times, default=-1) or (not is_session and has_last and first > last)
     if not limits.reversed_times and is_behind:
         return "reversed_times"
-    is_far = has_last and not is_session and (last - first) // interval > FAR_SEGMENTS
+    latest = max(times, default=-1)
+    is_far = (min(last if has_last and not is_session else latest, latest) - first) // interval > FAR_SEGMENTS
     return "far_fetch" if is_far and not limits.far_fetch else ""
 
 
@@ -208,9 +209,9 @@ def _find_unplayable(limits: Any, state: State, done: Step) -> str:
     """Return why a step of a case with open views cannot be played or judged; empty if it can."""
     if isinstance(done.outcome.answer, outcomes.Unanswered):
         return f"gives no answer that can be judged: {done.outcome.answer.reason}"
-    leaves = any(row.op == "EVICT" or (row.cause == "CLEAR" and done.state.views) for row in done.rows)
+    leaves = any(row.op == "EVICT" or row.cause == "CLEAR" for row in done.rows) and done.state.views
     if not limits.open_views_overflow and leaves:
-        return "evicts after a view was opened or clears under an open one, and the subject takes no such step"
+        return "evicts or clears under an open view, and the subject takes no such step"
     read = {view.range.store for name, view in done.state.views.items() if name in state.views}
     loses_key = any(state.stores[store].inner.keys() - done.state.stores[store].inner.keys() for store in read)
     if not limits.delete_under_view and loses_key:

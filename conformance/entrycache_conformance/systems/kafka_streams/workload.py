@@ -13,8 +13,10 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
 from entrycache_protocol.system import Draw, choose
 from entrycache_reference import rules, vocabulary
+from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.change import size_bytes, utf8_bytes
 from entrycache_reference.kafka_streams.ops import OPS
+from entrycache_reference.kafka_streams.state import State
 from entrycache_reference.kafka_streams.view_ops import StoreKind
 
 USUAL_BATCH: Final = 3
@@ -22,6 +24,7 @@ TOPICS: Final = ("", "t", "𝄞", "topic")
 HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
 BOUNDARY_TOPICS: Final = (*TOPICS, "Topic", "t" * 130, "t ")
 BOUNDARY_HEADERS: Final = (*HEADERS, (("h", "1"), ("h", "2")), (("H", "1"), ("h", "1")), (("h", "2"), ("g", "1")))
+"""Topics and headers that coincide if case, length, order or all but one of a name are lost."""
 NO_LIMIT: Final = 10_485_760
 
 OPS_INSIDE_CALLS: Final = MappingProxyType(
@@ -369,3 +372,39 @@ def meet_in_text(traits: WorkloadParameters, declaration: Declaration, separator
     if declaration.limits.entry_size is not None or max(sizes) > declaration.limits.max_size:
         return traits
     return traits._replace(keys=joined_keys(separator), namespaces=(2,), stores=(2,))
+
+
+def final_queries(menu: tuple[str, ...], state: State) -> tuple[Any, ...]:
+    """Return queries of all counters, sizes, orders and underlying stores, where leftovers show at the latest."""
+    queries: tuple[Any, ...] = (
+        ops.Metrics(),
+        ops.Usage(),
+        *(ops.Metrics(name) for name in sorted(state.spaces)),
+        *(ops.StoreInner(name) for name in sorted(state.stores)),
+    )
+    return tuple(op for op in queries if type(op).name in menu)
+
+
+class NamesOfCase(NamedTuple):
+    """The keys, the namespaces and the stores of a case."""
+
+    keys: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    stores: tuple[str, ...]
+
+
+def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], names: NamesOfCase) -> list[Any]:
+    """Return two writes that together exceed the default limit, if it is left out and such sizes are asked for."""
+    half = NO_LIMIT // 2
+    limits = declaration.limits
+    is_asked = half in declaration.sizes and not declaration.varies("max_size_bytes") and limits.entry_size is None
+    if not is_asked or size_bytes("x", "v" * half, "", ()) > limits.max_size:
+        return []
+    keys = names.keys[:2]
+    if "put" in menu:
+        return [ops.Put(names.namespaces[0], key, "v" * half, dirty=True) for key in keys]
+    return [ops.StorePut(names.stores[0], key, "v" * half) for key in keys] if "store_put" in menu else []
+
+
+GREAT_STEPS: Final = 12
+"""The most steps of a case whose entries have megabytes."""
