@@ -269,20 +269,16 @@ def _special_windows(aim: Aim, state: State, store: str) -> Any:
     settings, key = state.stores.get(store, Store()).settings, aim.key()
     is_session, in_segments = aim.kinds[store] is StoreKind.SESSION, settings.below is Underlying.SEGMENTS
     view_type = view_ops.SessionView if is_session else view_ops.WindowView
+    names = ("earliest_end", "latest_start") if is_session else ("time_from", "time_to")
     if aim.limits.far_fetch and in_segments and aim.draw(0, 11) == 11:
-        first: dict[str, Any] = (
-            {"earliest_end" if is_session else "time_from": aim.time(state, store)} if aim.draw(0, 1) else {}
-        )
+        first: dict[str, Any] = {names[0]: aim.time(state, store)} if aim.draw(0, 1) else {}
         aim.pending_ops = [view_type(store, key=key, **first)] if view_type.name in aim.menu else []
         return _put_of(aim, store, key, FAR_MS, "1")
-    if "on_forward" not in aim.menu:
-        return None
     evicts = state.max_size_bytes in HOLDING_ONE_BYTES and view_type.name in aim.menu
-    if not (aim.limits.views_in_put_forward and in_segments and evicts):
-        return _read_inside(aim, state, store, key)
+    if "on_forward" not in aim.menu or not (aim.limits.views_in_put_forward and in_segments and evicts):
+        return _read_inside(aim, state, store, key) if "on_forward" in aim.menu else None
     time = aim.time(state, store)
     later = max(time, state.stores[store].stream_time) + settings.segment_interval * aim.draw(1, 3)
-    names = ("earliest_end", "latest_start") if is_session else ("time_from", "time_to")
     between: dict[str, Any] = dict(zip(names, (time, later + 1), strict=True))
     inside = view_type(store, key=key, **between)
     aim.pending_ops = [_put_of(aim, store, key, later, "2"), _put_of(aim, store, key, time, "1")]
