@@ -87,6 +87,13 @@ class ReadEnd(Enum):
     LAST_CONFIRMED = "last-confirmed"
 
 
+class AckedWindow(Enum):
+    """Variant `acked_window` (R-LEDGER-3): where a read goes on whose window holds only acknowledged entries."""
+
+    PASSED = "passed"
+    RUN_PASSED = "run-passed"
+
+
 class FailedRead(Enum):
     """Variant `failed_read` (R-INFLIGHT-9): whether entries that are given back use up expected reads."""
 
@@ -139,6 +146,7 @@ class Variants:
     limiter_timeout: LimiterTimeout = LimiterTimeout.SERVES
     disabled_limit: DisabledLimit = DisabledLimit.KEPT
     read_end: ReadEnd = ReadEnd.WANTED
+    acked_window: AckedWindow = AckedWindow.PASSED
     failed_read: FailedRead = FailedRead.UNCOUNTED
     short_answer: ShortAnswer = ShortAnswer.UNBROKEN
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import cursors, entries, ledger, ops, storage_reads
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, Replay, Storage
+from entrycache_reference.pulsar_pip430.config import AckedWindow, Config, Replay, Storage
 from entrycache_reference.pulsar_pip430.outcomes import CursorAt, Ranked, Served
 from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, State, Step
 from entrycache_reference.pulsar_pip430.storage_reads import REFUSED, fill, look_up
@@ -197,11 +197,11 @@ class Chunk(NamedTuple):
 
 
 @rule(Rule.LEDGER_3, Rule.LEDGER_4)
-def next_chunk(managed: ManagedLedger, cursor: ManagedCursor, most: int) -> Chunk:
+def next_chunk(managed: ManagedLedger, cursor: ManagedCursor, most: int, config: Config) -> Chunk:
     """Return the next chunk: the first run of at most `most` entries that are not acknowledged.
 
     A ledger that is gone, that lies behind, or of which everything is acknowledged is passed over. So is a window of
-    `most` entries that are all acknowledged.
+    `most` entries that are all acknowledged; with variant `acked_window` "run-passed", those behind it too.
     """
     start = cursor.read if cursor.read.ledger in managed.sizes else ledger.start_of_later(managed, cursor.read.ledger)
     positions = ledger.positions_of(managed, start.ledger)
@@ -212,6 +212,8 @@ def next_chunk(managed: ManagedLedger, cursor: ManagedCursor, most: int) -> Chun
     left = [pos for pos in window if not ledger.is_acked(cursor, pos)]
     run = tuple(pos for number, pos in enumerate(left) if pos.entry == left[0].entry + number)
     last = run[-1] if run else window[-1]
+    if not run and config.variants.acked_window is AckedWindow.RUN_PASSED:
+        last = ledger.end_of_run(cursor, last)
     return Chunk(run, Position(last.ledger, last.entry + 1))
 
 
@@ -253,7 +255,7 @@ def served_by(first: Step, second: Step) -> Served:
 def read_on(state: State, event: ops.CursorRead, most: int, config: Config) -> Step:
     """Read one chunk, then move the read position behind it; an invalidation that is then due is a task."""
     managed = state.managed[event.cache]
-    chunk = next_chunk(managed, managed.cursors[event.cursor], most)
+    chunk = next_chunk(managed, managed.cursors[event.cursor], most, config)
     done = read_chunk(state, event.cache, event.cursor, chunk, config)
     moved = ledger.move_read(done.state, event.cache, event.cursor, chunk.after, config)
     return ledger.run_due(ledger.then(done, moved), event.cache, config)

@@ -87,7 +87,7 @@ def begin_chunk(work: Work, name: ReadName, start: Position, config: Config) -> 
     read = read_named(work, name)
     managed = work.state.managed[read.cache]
     assert read.most is not None
-    chunk = ledger_cursors.next_chunk(managed, managed.cursors[read.cursor]._replace(read=start), read.most)
+    chunk = ledger_cursors.next_chunk(managed, managed.cursors[read.cursor]._replace(read=start), read.most, config)
     if not chunk.wanted:
         return move_on(work, name, chunk.after, config)
     last = ledger.position_before(managed, ledger.next_append(managed))

@@ -68,6 +68,16 @@ def test_r_inflight_1__a_read_of_a_cursor_is_open_until_its_answer():
     )
 
 
+@pytest.mark.rule("R-LEDGER-3")
+@pytest.mark.parametrize(("variant", "last"), [(config.AckedWindow.PASSED, 4), (config.AckedWindow.RUN_PASSED, 5)])
+def test_r_ledger_3__a_window_of_acknowledged_entries_is_passed_over(variant, last):
+    """Three entries are acknowledged, and two are wanted: the second window begins at the third of them, or behind."""
+    acks = [Ack(A, C, at(entry)) for entry in (2, 1)]
+    steps = [*uncached(6), read(C, F, 1), StorageAnswer(0, ALL), Ack(A, C, at(3)), *acks, read(C, G, 2)]
+    done = play(*steps, **HELD_STORAGE, variants=config.Variants(acked_window=variant)).last
+    assert done == InFlight((SentAsk(1, 1, 4, last, A),))
+
+
 @pytest.mark.rule("R-INFLIGHT-2")
 def test_r_inflight_2__a_chunk_is_cut_at_what_is_asked_for():
     run = play(*uncached(4), read(C, F, 2), read(D, G, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD_STORAGE)

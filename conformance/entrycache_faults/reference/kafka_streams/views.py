@@ -382,7 +382,8 @@ def late_record_cached(
 def late_entry_forwarded(state: State, name: str, taken: Any, *rest: Any) -> State:
     """A window that expires while it is cached is forwarded all the same."""
     after = stores.receive(state, name, taken, *rest)
-    for key, node in taken:
+    store = stores.store_of(after, name)
+    for key, node in () if store.old_values else taken:
         if node.value is not None and is_expired(stores.store_of(after, name), key):
             after = stores.forward_entry(after, name, key, node, *rest)
     return after
@@ -427,7 +428,8 @@ def read_below_inside(state: State, name: str, window: Window, config: configura
 def unknown_window_forwarded(state: State, name: str, taken: Any, *rest: Any) -> State:
     """The deletion of a window is forwarded although the underlying store lacks it."""
     inner, after = stores.store_of(state, name).inner, stores.receive(state, name, taken, *rest)
-    for key, node in taken:
+    store = stores.store_of(state, name)
+    for key, node in () if store.failing or store.owed else taken:
         is_unknown = node.value is None and key not in inner and not _is_of_keys(after, name)
         if is_unknown and not is_expired(stores.store_of(after, name), key):
             after = stores.forward_entry(after, name, key, node, *rest)

@@ -279,7 +279,7 @@ def fill_only_the_first(state: State, event: ops.Read, fills: tuple[Position, ..
 def read_after_the_move(state: State, event: ops.CursorRead, most: int, config: Config) -> Step:
     """Fills carry the rank that the cursor has after the read."""
     chunk = ledger_cursors.next_chunk(
-        state.managed[event.cache], state.managed[event.cache].cursors[event.cursor], most
+        state.managed[event.cache], state.managed[event.cache].cursors[event.cursor], most, config
     )
     moved = ledger.move_read(state, event.cache, event.cursor, chunk.after, config)
     done = ledger_cursors.read_chunk(moved.state, event.cache, event.cursor, chunk, config)

@@ -23,17 +23,18 @@ final class Era {
             "; bookkeeper-stats-api 4.18.0 and fastutil-core 8.5.18 stand in for what is not published";
 
     /** The variants of the rules that differ from the default behaviour in this release. */
-    static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
-            "count_floor", "zero",
-            "duplicate_count", "replaced",
-            "failed_read", "counted",
-            "limiter_order", "overtaking",
-            "limiter_timeout", "leaves",
-            "read_end", "last-confirmed",
-            "replay", "grouped",
-            "short_answer", "as-it-comes",
-            "size_pass_rounds", "one",
-            "zero_reads", "counted"));
+    static final Map<String, String> VARIANTS = new TreeMap<>(Map.ofEntries(
+            Map.entry("acked_window", "run-passed"),
+            Map.entry("count_floor", "zero"),
+            Map.entry("duplicate_count", "replaced"),
+            Map.entry("failed_read", "counted"),
+            Map.entry("limiter_order", "overtaking"),
+            Map.entry("limiter_timeout", "leaves"),
+            Map.entry("read_end", "last-confirmed"),
+            Map.entry("replay", "grouped"),
+            Map.entry("short_answer", "as-it-comes"),
+            Map.entry("size_pass_rounds", "one"),
+            Map.entry("zero_reads", "counted")));
 
     /** The inputs that the release cannot handle; each stands for the findings that {@link #FINDINGS} names. */
     static final Map<String, Object> LIMITS =
