@@ -9,7 +9,9 @@ A row about an entry shows the bytes left after it. The share of each cache in a
 """
 
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 from math import trunc
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.pulsar_legacy.frame import BETWEEN_PARTS, MAY_CHANGE, changes_outside
@@ -21,6 +23,7 @@ from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position
 
 Table = dict[tuple[CacheName, Position], Entry]
+SIZE_BYTES: Final = attrgetter("size_bytes")
 
 
 class DefinedState(NamedTuple):
@@ -34,7 +37,7 @@ class DefinedState(NamedTuple):
 def total_bytes(table: Table, name: CacheName | None = None) -> int:
     """Return the bytes of all entries, or of one cache."""
     if name is None:
-        return sum([entry.size_bytes for entry in table.values()])
+        return sum(map(SIZE_BYTES, table.values()))
     return sum([entry.size_bytes for (cache, _), entry in table.items() if cache == name])
 
 
@@ -45,12 +48,9 @@ def remove_where(table: Table, name: CacheName, leaves: Callable[[Position], boo
 
 def free_bytes(table: Table, name: CacheName, need_bytes: int) -> Table:
     """Return the table without the lowest entries of a cache: an entry leaves if those below it are not enough."""
-
-    def leaves(pos: Position) -> bool:
-        below = [entry.size_bytes for (cache, other), entry in table.items() if cache == name and other < pos]
-        return sum(below) < need_bytes
-
-    return remove_where(table, name, leaves)
+    own = sorted((pos, entry.size_bytes) for (cache, pos), entry in table.items() if cache == name)
+    below = dict(zip([pos for pos, _ in own], accumulate([size for _, size in own], initial=0), strict=False))
+    return remove_where(table, name, lambda pos: below[pos] < need_bytes)
 
 
 def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
@@ -58,10 +58,13 @@ def shares_of(table: Table, need_bytes: int) -> list[tuple[CacheName, int]]:
 
     A cache gives if the larger ones, and those of equal size before it by name, hold less than half of all bytes.
     """
-    bytes_of = {name: total_bytes(table, name) for name in {cache for cache, _ in table}}
+    bytes_of: dict[CacheName, int] = {}
+    for (name, _), entry in table.items():
+        bytes_of[name] = bytes_of.get(name, 0) + entry.size_bytes
     ranked = sorted(bytes_of, key=lambda name: (-bytes_of[name], name))
     half = trunc(total_bytes(table) * 0.5)
-    chosen = [name for at, name in enumerate(ranked) if sum(bytes_of[other] for other in ranked[:at]) < half]
+    before = accumulate([bytes_of[name] for name in ranked], initial=0)
+    chosen = [name for name, larger in zip(ranked, before, strict=False) if larger < half]
     whole = float(sum(bytes_of[name] for name in chosen))
     shares = [(name, trunc(need_bytes * (float(bytes_of[name]) / whole))) for name in chosen]
     return [(name, share) for name, share in shares if share > 0]
@@ -210,17 +213,19 @@ class RowLabels(NamedTuple):
 Rows = Iterator[Row]
 
 
-def position_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, **columns: Any) -> Row:
-    """Return a row about a position, with the bytes of this content."""
-    sums = total_bytes(pre.table)
+def position_row(
+    labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, sums: int | None = None, **columns: Any
+) -> Row:
+    """Return a row about a position, with these bytes, or those of this content."""
+    sums = total_bytes(pre.table) if sums is None else sums
     row = Row(*labels, pre.now_nanos, sums, cache=cache, ledger_id=pos[0], entry_id=pos[1], manager_bytes=sums)
     return row._replace(**columns)
 
 
-def entry_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position) -> Row:
-    """Return a row about a cached entry."""
+def entry_row(labels: RowLabels, pre: DefinedState, cache: CacheName, pos: Position, sums: int | None = None) -> Row:
+    """Return a row about a cached entry, with these bytes, or those of this content."""
     size, stamp, _ = pre.table[cache, pos]
-    return position_row(labels, pre, cache, pos, size_bytes=size, stamp_ns=stamp)
+    return position_row(labels, pre, cache, pos, sums, size_bytes=size, stamp_ns=stamp)
 
 
 def gone_rows(labels: RowLabels, pre: DefinedState, after: Table) -> Rows:
@@ -228,7 +233,7 @@ def gone_rows(labels: RowLabels, pre: DefinedState, after: Table) -> Rows:
     remaining = total_bytes(pre.table)
     for place in sorted(pre.table.keys() - after.keys()):
         remaining -= pre.table[place].size_bytes
-        yield entry_row(labels, pre, *place)._replace(bytes_after=remaining, manager_bytes=remaining)
+        yield entry_row(labels, pre, *place, remaining)
 
 
 def pass_row(labels: RowLabels, origin: str, now: DefinedState, number: int, cache: CacheName | None = None) -> Row:
