@@ -344,10 +344,19 @@ RARE: Final = (
         Run(KAFKA, kafka_streams.Config(), (*FULL, view_ops.ViewOpen("v", "s"), view_ops.ViewNext("v"), end))
         for end in (kafka_ops.Close("s"), view_ops.StoreClose("s"), kafka_ops.Metrics("s"))
     ),
+    *(
+        Run(KAFKA, kafka_streams.Config(), (*(kafka_ops.Put("a", key, "1") for key in keys), walk))
+        for keys, walk in (
+            ("xy", kafka_ops.ReverseRange("a", None, None)),
+            ("xy", kafka_ops.ReverseAll("a")),
+            ("yx", kafka_ops.Range("a", None, None)),
+            ("yx", kafka_ops.All("a")),
+        )
+    ),
     Run(
         KAFKA,
-        kafka_streams.Config(),
-        (*(kafka_ops.Put("a", key, "1") for key in "xy"), kafka_ops.ReverseRange("a", None, None)),
+        kafka_streams.Config(variants=kafka_streams.Variants(total=Total.RUNNING)),
+        (kafka_ops.Put("a", "x", "1", True), kafka_ops.Delete("a", "x")),
     ),
     *(
         Run(KAFKA, LOSING, (*LOST, *events))

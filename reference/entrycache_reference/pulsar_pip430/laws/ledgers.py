@@ -5,7 +5,7 @@ Those of what leaves look at the invalidations among the parts: which there are,
 at the ranges that are open after a step, and at what is held: which request each belongs to, and which are out."""
 
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops
@@ -399,9 +399,16 @@ def has_to_wait(config: Config, pre: State, event: Op, step: Step) -> bool:
 
 
 def waits_behind_the_others(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Check R-LIMIT-4, for reads by cursors: new requests wait behind the old ones, and there is room for them."""
-    is_new = [request not in pre.limiter.waiting for request in step.state.limiter.waiting]
-    return is_new == sorted(is_new) and len(is_new) <= config.acquire_queue
+    """Check R-LIMIT-4, for reads by cursors: new requests wait behind the old ones, and there is room for them.
+
+    Each request waits once, and those of one read in the order of its ranges.
+    """
+    waiting = step.state.limiter.waiting
+    is_new = [request not in pre.limiter.waiting for request in waiting]
+    names = [request.name for request in waiting]
+    of_reads = [name for name in names if isinstance(name, RangeRequest)]
+    in_order = all(one.number < later.number for one, later in pairwise(of_reads) if one.read == later.read)
+    return is_new == sorted(is_new) and len(is_new) <= config.acquire_queue and in_order and len({*names}) == len(names)
 
 
 def reads_a_later_chunk(config: Config, pre: State, event: Op, step: Step) -> bool:
@@ -422,7 +429,12 @@ def has_permits_of_its_own(config: Config, pre: State, event: Op, step: Step) ->
     out = step.state.limiter.out
     for new in new_ranges(pre, step):
         if new.read.most is not None:
-            for held in earlier_of(step, new):
+            earlier = earlier_of(step, new)
+            slots = [held.slot for held in earlier]
+            before = [held.slot for held in pre.holds.get(HoldName(new.name), ()) if held.slot in slots]
+            if slots != [*before, *(slot for slot in slots if slot not in before)]:
+                return False
+            for held in earlier:
                 if held.request is None or held.request == new.range.request:
                     return False
                 if RangeRequest(new.name, held.request) not in out:
@@ -431,8 +443,9 @@ def has_permits_of_its_own(config: Config, pre: State, event: Op, step: Step) ->
 
 
 def has_reads_in_flight(config: Config, pre: State, event: Op, step: Step) -> bool:
-    """Return whether a read is in flight, before the step or after it."""
-    return any(one.asks or one.of_cursors or one.reads for one in (pre.pending, step.state.pending))
+    """Return whether a read is in flight before the step, or changes by it."""
+    pending = pre.pending
+    return bool(pending.asks or pending.of_cursors or pending.reads) or step.state.pending != pending
 
 
 def joins_nothing_cleared(config: Config, pre: State, event: Any, step: Step) -> bool:
