@@ -14,8 +14,9 @@ from entrycache_evidence.pulsar_pip430.closed_forms import (
     without_taken,
 )
 from entrycache_reference.pulsar_pip430 import ops, outcomes
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, ShortAnswer
 from entrycache_reference.pulsar_pip430.laws import law
+from entrycache_reference.pulsar_pip430.laws.reads_in_flight import has_hole
 from entrycache_reference.pulsar_pip430.state import RangeRequest, Slot, State, Step
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName
 
@@ -84,16 +85,18 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
         and after.pending.reads == pre.pending.reads
         and slots_held(after, released) == slots_held(pre, released)
         and (not is_begin or law.decides_ranges(pre, step) or begins_with_hits(pre, event, step))
-        and (event_fails(event) or law.decides_ranges(pre, step) or keeps_order(pre, touched, step))
+        and (may_read_again(config, event) or law.decides_ranges(pre, step) or keeps_order(pre, touched, step))
         and reports_in_flight(pre, event, touched, step)
         and has_rows_in_flight(pre, event, step)
         and counts_lookups(pre, step)
     )
 
 
-def event_fails(event: Any) -> bool:
-    """Return whether storage does not answer all, so that something may be read once more."""
-    return type(event) is ops.StorageAnswer and event.answer is not ops.StorageAnswerKind.ALL
+def may_read_again(config: Config, event: Any) -> bool:
+    """Return whether something may be read once more: after an error, or by default after a short answer."""
+    if type(event) is not ops.StorageAnswer or event.answer is ops.StorageAnswerKind.ALL:
+        return False
+    return not isinstance(event.answer, int) or config.variants.short_answer is ShortAnswer.UNBROKEN
 
 
 def keeps_order(pre: State, touched: set[Any], step: Step) -> bool:
@@ -103,7 +106,9 @@ def keeps_order(pre: State, touched: set[Any], step: Step) -> bool:
         before = [one.slot for one in pre.holds.get(HoldName(name), ()) if one.slot in now]
         new = now[len(before) :]
         has_failed = any(one.is_last_try for one in step.state.pending.of_cursors[name].ranges)
-        if not has_failed and (now[: len(before)] != before or new != sorted(set(new))):
+        if has_failed or has_hole(pre.pending.of_cursors[name]):
+            continue
+        if now[: len(before)] != before or new != sorted(set(new)):
             return False
     return True
 

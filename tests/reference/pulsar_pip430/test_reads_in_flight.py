@@ -204,6 +204,53 @@ def test_r_inflight_11__as_it_comes_a_hole_is_delivered():
     assert last.done == (ended(G, at(0), at(2)),)
 
 
+def lookups_after_a_short_answer():
+    """Return steps after which a chunk with a hole, and its last entry given, is looked up and found in the cache."""
+    sizes = (2, 30, 30, 3, 0, 0)
+    e, third, other = CursorName("e"), ReadName("h"), ReadName("i")
+    return (
+        {},
+        [
+            *(Append(A, at(entry), size) for entry, size in enumerate(sizes)),
+            *(CursorOpen(A, cursor, at(entry)) for cursor, entry in ((C, 1), (D, 0))),
+            *(read(D, F, 2), StorageAnswer(0, ALL), read(C, G, 4), read(D, third, 5), StorageAnswer(1, FAIL)),
+            *(CursorOpen(A, e, at(4)), StorageAnswer(3, 2), read(e, other, 5), StorageAnswer(4, 1)),
+            *(StorageAnswer(6, ALL), StorageAnswer(2, ALL), StorageAnswer(5, ALL)),
+        ],
+    )
+
+
+def replay_with_a_hole():
+    """Return steps after which one of two ranges of a replay is answered, and lacks an entry in its middle."""
+    sizes = (2, 5, 7, 30, 1)
+    appends = [Append(A, at(entry), size) for entry, size in enumerate(sizes)]
+    replay = ReplayBegin(A, C, G, (two(0), at(4), at(3), at(1)))
+    return (
+        {
+            "max_size_bytes": 20,
+            "evict_by_expected_reads": False,
+            "eviction": config.Eviction.MANUAL,
+            "variants": config.Variants(replay=config.Replay.GROUPED),
+        },
+        [
+            *(*appends[:2], CursorOpen(A, C, at(1), False), appends[2], CursorOpen(A, D, at(0), False), appends[3]),
+            *(read(D, F, 5), appends[4], Append(A, two(0), 1), StorageAnswer(0, BUSY)),
+            *(ops.Cycle(), replay, StorageAnswer(1, 3), StorageAnswer(2, ALL)),
+        ],
+    )
+
+
+@pytest.mark.rule("R-INFLIGHT-3", "R-INFLIGHT-4", "R-INFLIGHT-11")
+@pytest.mark.parametrize("make", [lookups_after_a_short_answer, replay_with_a_hole])
+def test_r_inflight_11__the_laws_take_what_follows_a_short_answer(make):
+    """Rarely a law called these steps wrong: what a short answer leaves out is looked up again, or lost."""
+    settings, steps = make()
+    settings = {"storage": config.Storage.HELD, **settings} if settings else HELD_STORAGE
+    run, own = play(*steps, **settings), config.Config(**settings)
+    for event, before, step_of in zip(steps, run.states, run.steps, strict=False):
+        assert laws.broken(own, before, event, step_of, {}) == (), event
+
+
 @pytest.mark.rule("R-INFLIGHT-12")
 def test_r_inflight_12__a_cursor_whose_read_is_out_is_marked_and_not_reset():
     steps = [*uncached(3), read(C, F, 1), MarkDelete(A, C, at(1)), CursorReset(A, C, at(0))]

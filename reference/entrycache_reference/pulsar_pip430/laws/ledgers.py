@@ -429,12 +429,7 @@ def has_permits_of_its_own(config: Config, pre: State, event: Op, step: Step) ->
     out = step.state.limiter.out
     for new in new_ranges(pre, step):
         if new.read.most is not None:
-            earlier = earlier_of(step, new)
-            slots = [held.slot for held in earlier]
-            before = [held.slot for held in pre.holds.get(HoldName(new.name), ()) if held.slot in slots]
-            if slots != [*before, *(slot for slot in slots if slot not in before)]:
-                return False
-            for held in earlier:
+            for held in earlier_of(step, new):
                 if held.request is None or held.request == new.range.request:
                     return False
                 if RangeRequest(new.name, held.request) not in out:

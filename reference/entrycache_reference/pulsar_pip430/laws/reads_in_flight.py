@@ -79,6 +79,14 @@ def hits_within(cached: CachedRange) -> Iterator[Position]:
             yield from hits_within(rest)
 
 
+def given_within(cached: CachedRange) -> Iterator[Position]:
+    """Yield every position of a range that storage gave, however deep."""
+    for gap in cached.gaps:
+        yield from gap.given
+        for rest in gap.rests:
+            yield from given_within(rest)
+
+
 def has_failure(cached: CachedRange) -> bool:
     """Return whether a part of a range has failed, however deep."""
     return any(gap.has_failed or any(has_failure(rest) for rest in gap.rests) for gap in cached.gaps)
@@ -113,10 +121,23 @@ class Part(NamedTuple):
 
     def is_lost(self, ask: Ask, event: ops.StorageAnswer) -> bool:
         """Return whether this read fails: a part has failed, or an answer leaves out what a replay wants."""
-        if self.read.most is not None:
+        if is_failing(self.read) or self.read.most is not None:
             return is_failing(self.read)
-        own = {Position(ask.ledger, entry) for wait in self.waits for entry in range(wait.first, wait.last + 1)}
-        return is_failing(self.read) or not own.isdisjoint({*self.read.wanted}.difference(given_by(ask, event)))
+        waited = {Position(ask.ledger, entry) for wait in self.waits for entry in range(wait.first, wait.last + 1)}
+        left_out = waited.difference(given_by(ask, event))
+        return not {*self.read.wanted}.isdisjoint(left_out) or has_hole(self.read)
+
+
+def has_hole(read: ReadInFlight) -> bool:
+    """Return whether an entry that a read wants is neither there nor waited for, because an answer was short."""
+    there: set[Position] = set()
+    for cached in (*read.ranges, *read.finished):
+        there |= {*hits_within(cached), *given_within(cached)}
+        for wait in waits_within(cached):
+            there |= {Position(cached.first.ledger, entry) for entry in range(wait.first, wait.last + 1)}
+    for cached in read.waiting:
+        there |= {Position(cached.first.ledger, each) for each in range(cached.first.entry, cached.last.entry + 1)}
+    return not there.issuperset(read.wanted)
 
 
 def parts_waiting(pre: State, event: ops.StorageAnswer) -> list[Part]:
@@ -230,28 +251,26 @@ def gives_and_serves_nobody(config: Config, pre: State, event: ops.StorageAnswer
 
 
 def shares_one_count(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
-    """Check R-INFLIGHT-4: an entry is claimed exactly if the cache holds it with the count of this answer."""
+    """Check R-INFLIGHT-4: an entry is claimed exactly if the cache holds it with the count of this answer.
+
+    A read may also look an entry up in the same step; then the entry is the cache's.
+    """
     ask = ask_of(pre, event)
     assert ask is not None
     assert ask.cache is not None
     replaces = config.variants.duplicate_count is DuplicateCount.REPLACED
     offers = [(part.event.pos, part.step) for part in step.parts if isinstance(part.event, ops.Insert)]
     taken = {pos for pos, added in offers if law.is_inserted(added) or (replaces and config.max_size_bytes)}
+    looked_up = {part.event.pos for part in step.parts if isinstance(part.event, ops.Get)}
     for part in parts_waiting(pre, event):
         own, before = part.own(ask, event), got_by(pre, part.name)
         for held in step.state.holds.get(HoldName(part.name), ()):
             pos = held.slot.pos
             is_new = pos in own and pos not in before
             there = law.cached_entry(step.state, ask.cache, pos) is not None
-            if is_new and pos not in set(hits_of(step, part.name)) and held.is_cached != (pos in taken and there):
+            if is_new and pos not in looked_up and held.is_cached != (pos in taken and there):
                 return False
     return True
-
-
-def hits_of(step: Step, name: ReadName) -> list[Position]:
-    """Return the positions that the cache has given to an open read."""
-    read = step.state.pending.of_cursors.get(name)
-    return [] if read is None else [pos for cached in read.ranges for pos in hits_within(cached)]
 
 
 # Chunks.
@@ -440,9 +459,9 @@ def reads_that_fail(config: Config, pre: State, event: ops.StorageAnswer, step: 
     """Return the reads that wait for nothing but this answer, and that no second try saves from a failure."""
     failing = []
     for part in parts_waiting(pre, event):
-        is_last = not any(True for cached in part.read.ranges for _ in hits_within(cached))
+        has_hits = any([*hits_within(cached)] for cached in part.read.ranges)
         is_losing = event.answer in FAILURES or is_failing(part.read)
-        if not part.others and not part.read.waiting and is_last and is_losing:
+        if not part.others and not part.read.waiting and not has_hits and is_losing:
             failing.append(part)
     return failing
 
