@@ -103,7 +103,10 @@ def find_hidden_step(case: Case, declaration: Declaration) -> int | None:
 
 
 class SmokeResult(NamedTuple):
-    """The verdict about one operation: passed, failed, skipped, not offered, not compared, and so on."""
+    """The verdict about one operation: passed, failed, or why it says nothing.
+
+    An operation may be skipped, not offered, beyond the subject's limits, not compared, or not played.
+    """
 
     op: str
     verdict: str

@@ -122,14 +122,13 @@ READS: Final[Mapping[str, Any]] = {
     "Most": 2,
     "Timeout": 0,
 }
-"""Two readers of two entries, for which there are two permits; no request times out."""
+"""Two readers of a ledger with two entries, and two permits; no request times out."""
 
 CROWD: Final[Mapping[str, Any]] = {"Readers": frozenset({"a", "b", "c"}), "Answers": frozenset({"all"})}
 """Three readers, so that two of them can go on while one waits; storage gives all that it is asked for."""
 
-
 ASKER_ALONE: Final = ("Delivered(ask)", "<<Head(ask.waiting)>>")
-"""An answer that only the reader which asked gets."""
+"""The operator by which only the reader that asked gets an answer."""
 
 
 def build_reads(specification: str, holds: str, *changed: tuple[str, str], **given: Any) -> Module:
@@ -139,11 +138,11 @@ def build_reads(specification: str, holds: str, *changed: tuple[str, str], **giv
 
 
 def build_reads_claim(
-    rule: Rule, what: str, module: tuple[str, str], error: str, *changed: tuple[str, str], **given: Any
+    rule: Rule, what: str, statement: tuple[str, str], error: str, *changed: tuple[str, str], **given: Any
 ) -> Claim:
-    """Build the claim that a specification has a property, and not with these operators changed."""
-    refuted = build_reads(*module, *changed, **given)
-    return Claim(rule, what, build_reads(*module, **given), error, refuted, module[1].startswith("PROPERTY"))
+    """Build the claim of a statement, a specification and what holds under it; with operators changed it is refuted."""
+    refuted = build_reads(*statement, *changed, **given)
+    return Claim(rule, what, build_reads(*statement, **given), error, refuted, statement[1].startswith("PROPERTY"))
 
 
 READ_CLAIMS: Final = (

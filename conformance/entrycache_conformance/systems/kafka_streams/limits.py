@@ -26,11 +26,10 @@ class Limits(system.Limits):
     """The limits of `kafka-streams`; all but `dirty` and those about views are about histories.
 
     Without `dirty` no write is dirty. Without `empty_prefix` no view has an empty prefix. Without `open_views_overflow`
-    nothing is evicted and nothing is cleared under an open view. Without
-    `delete_under_view` no key leaves the underlying store while a view of it is open. Without `concurrent_resize` no
-    client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
-    other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
-    thread's counters are not judged.
+    nothing is evicted or cleared under an open view. Without `delete_under_view` no key leaves the underlying store
+    while a view of it is open. Without `concurrent_resize` no client resizes while a listener has steps. Without
+    `crossed_listeners` there is no ring of listeners that use each other's namespaces. Without `concurrent_clear` no
+    client clears or closes. Without `exact_counts_under_threads` the thread's counters are not judged.
 
     Seven limits are about windows and sessions, five of them about stores over "segments". Without `backward_sessions`
     no view of the sessions of one key goes backward. Without `open_bounds` no view of windows has a null bound. Without

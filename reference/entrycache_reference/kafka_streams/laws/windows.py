@@ -355,7 +355,7 @@ def _delivers_one(config: Config, event: Any, pre: State, step: Step, parts: lis
     if event.store not in pre.stores or not all(hides_tombstones(config, view.backward) for view in views):
         return False
     cached, store = law.space(pre, event.store), pre.stores[event.store]
-    dirty = {*cached.dirty, *[name_of(event) for _ in range(isinstance(event, PUTS))]}
+    dirty = {*cached.dirty, name_of(event)} if isinstance(event, PUTS) else {*cached.dirty}
     times = [read_name(name).end for name in (*cached.nodes, *store.inner, *map(name_of, puts))]
     oldest = max([store.stream_time, *times]) - store.settings.retention
     return len(dirty) == 1 and min(times) > oldest
