@@ -94,6 +94,11 @@ def params() -> list[Any]:
     return [pytest.param(name, marks=() if name == "pytest" else pytest.mark.long) for name in TEST_TEMPLATES]
 
 
+def run_by_python(subject: Path) -> str:
+    """Return the command that starts a subject in Python."""
+    return f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+
+
 def said_of(
     language: str, file: Path, command: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> subprocess.CompletedProcess[str]:
@@ -159,8 +164,7 @@ def test_it_compares_what_is_declared_and_nothing_else(
     for name, (outcomes, leaked) in {"right": (right, 0), **wrong}.items():
         text = SERVED.replace("OUTCOMES", repr(outcomes)).replace("LEAKED", str(leaked))
         subject.write_text(text, "utf-8")
-        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
-        done = said_of(language, file, command, tmp_path, capsys)
+        done = said_of(language, file, run_by_python(subject), tmp_path, capsys)
         ends[name] = done.returncode == 0
         assert ends[name] == (name == "right"), name + done.stdout + done.stderr
     assert ends == {"right": True, **dict.fromkeys(wrong, False)}
@@ -200,8 +204,7 @@ def test_a_key_that_the_subject_leaves_out_is_not_compared(
     file.write_text(json.dumps({"system": "pulsar-pip430", "steps": steps}), "utf-8")
     for cleared, passes in (({"entries": 1}, True), ({"entries": 2}, False)):
         subject.write_text(PARTIAL_SERVED.replace("OUTCOMES", repr([{"inserted": True}, cleared])), "utf-8")
-        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
-        done = said_of(language, file, command, tmp_path, capsys)
+        done = said_of(language, file, run_by_python(subject), tmp_path, capsys)
         assert (done.returncode == 0) == passes, done.stdout + done.stderr
 
 
@@ -222,8 +225,7 @@ def test_tokens_that_the_case_does_not_give_are_not_compared(
     inserted, hit = {"inserted": True}, {"hit": True, "tokens": [0]}
     for miss, passes in (({"hit": False, "tokens": []}, True), ({"hit": False, "tokens": [0]}, False)):
         subject.write_text(PAYLOAD_SERVED.replace("OUTCOMES", repr([inserted, hit, miss])), "utf-8")
-        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
-        done = said_of(language, file, command, tmp_path, capsys)
+        done = said_of(language, file, run_by_python(subject), tmp_path, capsys)
         assert (done.returncode == 0) == passes, done.stdout + done.stderr
 
 
@@ -269,7 +271,7 @@ def test_a_step_with_several_right_answers_takes_each_of_them(
     for name, (answers, passes) in ends.items():
         text = VIEWS_SERVED.replace("OPS", repr(["store_put", "view_open", "view_next", "store_get"]))
         subject.write_text(text.replace("OUTCOMES", repr([{}, {}, {}, *answers])), "utf-8")
-        done = said_of(language, file, f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}", tmp_path, capsys)
+        done = said_of(language, file, run_by_python(subject), tmp_path, capsys)
         assert (done.returncode == 0) == passes, name + done.stdout + done.stderr
 
 
@@ -278,7 +280,7 @@ def test_a_subject_with_order_slack_has_no_such_test(tmp_path: Path, capsys: pyt
     offer = {"ops": sorted(SYSTEMS["pulsar-pip430"].ops), "order_slack": 1}
     started = json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}})
     subject.write_text(f"import sys\nfor line in sys.stdin:\n    print({started!r}, flush=True)\n", "utf-8")
-    command = f"{shlex.quote(sys.executable)} {shlex.quote(str(subject))}"
+    command = run_by_python(subject)
     code, _, err = run(capsys, "replay", str(EVICT), "--as", "pytest", "--command", command)
     assert code == 2
     assert "has order_slack, and a test that stands alone cannot follow its order" in err

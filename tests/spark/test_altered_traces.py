@@ -290,24 +290,28 @@ def altered_reads(tmp_path_factory: pytest.TempPathFactory) -> Path:
             of_level.setdefault(row["broker"], []).append(row)
         brokers += of_level.values()
     copies: list[Row] = []
+    used: dict[int, list[Row]] = {}
     for rule, alter in OF_READS.items():
         copied = 0
-        for rows in brokers:
+        for at, rows in enumerate(brokers):
             copy = plant.renamed(rows, f"{rule} {copied}")
             try:
                 alter(copy)
             except (LookupError, StopIteration):
                 continue
             copies += copy
+            used[at] = rows
             copied += 1
             if copied == CANDIDATES:
                 break
         assert copied, rule
+    copies += [row for at, rows in used.items() for row in plant.renamed(rows, f"{UNALTERED} {at}")]
     return plant.write(folder / "altered", copies)
 
 
 def unnamed_reads(result: AuditResult) -> list[str]:
     by_broker = reported_rules(result)
+    assert not any(name.startswith(UNALTERED) for name in by_broker)
     named = {rule for rule in OF_READS if any(rule in by_broker.get(f"{rule} {at}", ()) for at in range(CANDIDATES))}
     return sorted(OF_READS.keys() - named)
 
