@@ -94,6 +94,13 @@ class AckedWindow(Enum):
     RUN_PASSED = "run-passed"
 
 
+class DeletedAcks(Enum):
+    """Variant `deleted_acks` (R-LEDGER-12): whether acknowledged entries of deleted ledgers shorten a backlog."""
+
+    FORGOTTEN = "forgotten"
+    SUBTRACTED = "subtracted"
+
+
 class FailedRead(Enum):
     """Variant `failed_read` (R-INFLIGHT-9): whether entries that are given back use up expected reads."""
 
@@ -147,6 +154,7 @@ class Variants:
     disabled_limit: DisabledLimit = DisabledLimit.KEPT
     read_end: ReadEnd = ReadEnd.WANTED
     acked_window: AckedWindow = AckedWindow.PASSED
+    deleted_acks: DeletedAcks = DeletedAcks.FORGOTTEN
     failed_read: FailedRead = FailedRead.UNCOUNTED
     short_answer: ShortAnswer = ShortAnswer.UNBROKEN
 

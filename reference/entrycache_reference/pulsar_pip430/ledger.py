@@ -20,7 +20,7 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import cursors, entries, manager, ops, storage_reads
 from entrycache_reference.pulsar_pip430.change import cache_of
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, DeletedAcks
 from entrycache_reference.pulsar_pip430.outcomes import Appended, Done, Outcome, Wanted
 from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, Part, State, Step
 from entrycache_reference.pulsar_pip430.storage_reads import REFUSED
@@ -346,14 +346,20 @@ def delete_ledger(state: State, event: ops.DeleteLedger, config: Config) -> Step
     return as_part(after, dropped, done, done.outcome)
 
 
-def backlog_of(managed: ManagedLedger, cursor: ManagedCursor) -> int:
-    """Return the number of entries that the cursor has still to read."""
-    return sum(
+def backlog_of(managed: ManagedLedger, cursor: ManagedCursor, config: Config) -> int:
+    """Return the number of entries that the cursor has still to read.
+
+    With variant `deleted_acks` "subtracted", the acknowledged entries of deleted ledgers are taken from it.
+    """
+    unread = sum(
         1
         for ledger in managed.sizes
         for pos in positions_of(managed, ledger)
         if pos >= cursor.read and not is_acked(cursor, pos)
     )
+    if config.variants.deleted_acks is DeletedAcks.FORGOTTEN:
+        return unread
+    return unread - sum(1 for pos in cursor.acks if pos >= cursor.read and pos.ledger not in managed.sizes)
 
 
 @rule(Rule.LEDGER_12)
@@ -376,7 +382,8 @@ def check_backlogs(state: State, event: ops.CheckBacklogs, config: Config) -> St
 
     # EFFECT: the flags of durable cursors, whether they are active or not.
     managed = state.managed[event.cache]
-    backlogs = {name: backlog_of(managed, cursor) for name, cursor in managed.cursors.items() if cursor.is_durable}
+    durable = {name: cursor for name, cursor in managed.cursors.items() if cursor.is_durable}
+    backlogs = {name: backlog_of(managed, cursor, config) for name, cursor in durable.items()}
     flagged = {
         name: cursor._replace(is_flagged=is_to_flag(backlogs, name, config)) if name in backlogs else cursor
         for name, cursor in managed.cursors.items()

@@ -3,7 +3,7 @@ import pytest
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, B, H, at, play
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430 import laws, ops
-from entrycache_reference.pulsar_pip430.config import Replay, Variants, ZeroReads
+from entrycache_reference.pulsar_pip430.config import DeletedAcks, Replay, Variants, ZeroReads
 from entrycache_reference.pulsar_pip430.ops import (
     Ack,
     Append,
@@ -164,6 +164,18 @@ def test_r_ledger_12__a_cursor_is_flagged_if_enough_others_have_nearly_its_backl
     backlogs = {"min_backlog_cursors": 1, "min_backlog_entries": 2, "max_backlog_between": between}
     steps = [*appends(2), opened(C), opened(D, at(1)), opened(CursorName("e"), at(0), False), ops.CheckBacklogs(A)]
     run = play(*steps, CursorRead(A, C, 1), **HEAP, **backlogs)
+    assert len(run.queue()) == cached
+
+
+@pytest.mark.rule("R-LEDGER-12")
+@pytest.mark.parametrize(("variant", "cached"), [(DeletedAcks.FORGOTTEN, 0), (DeletedAcks.SUBTRACTED, 1)])
+def test_r_ledger_12__an_acknowledged_entry_of_a_deleted_ledger_is_no_part_of_a_backlog(variant, cached):
+    """C acknowledges an entry of the second of three ledgers, which is deleted: both cursors have 2 entries to read."""
+    backlogs = {"min_backlog_cursors": 1, "min_backlog_entries": 0, "max_backlog_between": 0}
+    ledgers = [ops.Append(A, Position(ledger, 0), 10) for ledger in (1, 2, 3)]
+    steps = [*ledgers, opened(C, Position(1, 0)), Ack(A, C, Position(2, 0)), ops.DeleteLedger(A, 2)]
+    others = [opened(D, Position(3, 0)), ops.CheckBacklogs(A)]
+    run = play(*steps, *others, CursorRead(A, D, 1), **HEAP, **backlogs, variants=Variants(deleted_acks=variant))
     assert len(run.queue()) == cached
 
 

@@ -115,7 +115,7 @@ def _backlog_distances(config: Config, state: State, op: ops.CheckBacklogs, done
     if config.evict_by_expected_reads or config.min_backlog_cursors == 0:
         return
     managed = state.managed[op.cache]
-    sizes = [ledger.backlog_of(managed, cursor) for cursor in managed.cursors.values() if cursor.is_durable]
+    sizes = [ledger.backlog_of(managed, cursor, config) for cursor in managed.cursors.values() if cursor.is_durable]
     for size in sizes:
         yield "BACKLOG", size - config.min_backlog_entries
     for one, other in combinations(sizes, 2):

@@ -9,7 +9,14 @@ from itertools import pairwise, takewhile
 from typing import Any, Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config, DisabledLimit, LimiterTimeout, Storage, ZeroReads
+from entrycache_reference.pulsar_pip430.config import (
+    Config,
+    DeletedAcks,
+    DisabledLimit,
+    LimiterTimeout,
+    Storage,
+    ZeroReads,
+)
 from entrycache_reference.pulsar_pip430.laws.cursor_reads import (
     CURSOR_OPS,
     chunks_of,
@@ -162,10 +169,17 @@ def remembers_the_ack(config: Config, pre: State, event: ops.Ack, step: Step) ->
     return after == before._replace(acks=wanted)
 
 
+def backlog(config: Config, managed: ManagedLedger, cursor: ManagedCursor) -> int:
+    """Return how many entries are unread, in variant `deleted_acks` less the acknowledged ones of deleted ledgers."""
+    deleted = [pos for pos in cursor.acks if pos >= cursor.read and managed.sizes.get(pos.ledger) is None]
+    is_less = config.variants.deleted_acks is DeletedAcks.SUBTRACTED
+    return len(unread(managed, cursor)) - (len(deleted) if is_less else 0)
+
+
 def flags_by_backlog(config: Config, pre: State, event: ops.CheckBacklogs, step: Step) -> bool:
     """Check R-LEDGER-12."""
     managed = pre.managed[event.cache]
-    sizes = {name: len(unread(managed, cursor)) for name, cursor in managed.cursors.items() if cursor.is_durable}
+    sizes = {name: backlog(config, managed, cursor) for name, cursor in managed.cursors.items() if cursor.is_durable}
     acts = config.min_backlog_cursors > 0 and not config.evict_by_expected_reads
     for name, cursor in managed.cursors.items():
         wanted = cursor.is_flagged

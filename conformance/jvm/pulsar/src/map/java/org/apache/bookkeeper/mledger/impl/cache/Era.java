@@ -21,6 +21,7 @@ final class Era {
 
     /** The variants of the rules that differ from the default behaviour in this release. */
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.of(
+            "deleted_acks", "subtracted",
             "disabled_limit", "ignored",
             "failed_read", "counted",
             "limiter_order", "overtaking",

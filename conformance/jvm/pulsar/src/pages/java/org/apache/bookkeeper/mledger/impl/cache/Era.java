@@ -26,6 +26,7 @@ final class Era {
     static final Map<String, String> VARIANTS = new TreeMap<>(Map.ofEntries(
             Map.entry("acked_window", "run-passed"),
             Map.entry("count_floor", "zero"),
+            Map.entry("deleted_acks", "subtracted"),
             Map.entry("duplicate_count", "replaced"),
             Map.entry("failed_read", "counted"),
             Map.entry("limiter_order", "overtaking"),
