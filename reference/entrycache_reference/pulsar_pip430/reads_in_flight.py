@@ -218,11 +218,16 @@ def begin_grouped_replay(work: Work, name: ReadName, event: ops.ReplayBegin, con
 
 @rule(Rule.LIMIT_1)
 def budget_of_replay(state: State, event: ops.ReplayBegin, config: Config) -> int | None:
-    """Return the bytes that a grouped replay may read beside its positions; None: any number."""
+    """Return the bytes that a grouped replay may read beside its positions; None: any number.
+
+    It reads nothing beside them if one of them is in a ledger without bytes.
+    """
     if not storage_reads.need_permits(config):
         return None
     managed = state.managed[event.cache]
     wanted = ledger_cursors.positions_to_replay(state, event)
+    if any(sum(managed.sizes[pos.ledger]) == 0 for pos in wanted):
+        return 0
     estimates = sum(storage_reads.estimated_entry_bytes(managed, pos.ledger) for pos in wanted)
     return config.max_reads_in_flight_bytes - estimates
 

@@ -8,7 +8,14 @@ import pytest
 
 from entrycache_evidence.pulsar_pip430.runs import play
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import DisabledLimit, LimiterOrder, LimiterTimeout, Storage, Variants
+from entrycache_reference.pulsar_pip430.config import (
+    DisabledLimit,
+    LimiterOrder,
+    LimiterTimeout,
+    Replay,
+    Storage,
+    Variants,
+)
 from entrycache_reference.pulsar_pip430.ops import Acquire, Advance, GiveBack, LimiterState
 from entrycache_reference.pulsar_pip430.outcomes import (
     Decided,
@@ -155,6 +162,18 @@ def test_r_limit_1__an_entry_of_unknown_size_takes_at_least_10_304_permits():
     taken = [*great, ops.Append(M, Position(5, 0), 0), ops.CursorSeek(M, X, Position(5, 0)), read(X, F, 1)]
     average = 30_000 // 2
     assert reads(*taken, LimiterState(), max_reads_in_flight_bytes=20_000)[-1] == Permits(20_000 - average - 64, 0)
+
+
+@pytest.mark.rule("R-LIMIT-1")
+@pytest.mark.parametrize(("last_bytes", "asks"), [(10, [(0, 2)]), (0, [(0, 0), (2, 2)])])
+def test_r_limit_1__a_grouped_replay_from_a_ledger_without_bytes_reads_nothing_beside_its_positions(last_bytes, asks):
+    sizes = [*((Position(1, entry), 10) for entry in (0, 1, 2)), (Position(2, 0), last_bytes)]
+    appends = [ops.Append(M, pos, size) for pos, size in sizes]
+    replay = ops.ReplayBegin(M, X, F, (Position(2, 0), Position(1, 2), Position(1, 0)))
+    config = {"storage": Storage.HELD, "grace_millis": 0, "max_reads_in_flight_bytes": 20_000}
+    grouped = Variants(replay=Replay.GROUPED)
+    answer = play(*appends, ops.CursorOpen(M, X, Position(1, 0)), replay, **config, variants=grouped).last
+    assert [(ask.first, ask.last) for ask in answer.sent_asks if ask.ledger == 1] == asks
 
 
 @pytest.mark.rule("R-LIMIT-4")
