@@ -101,6 +101,13 @@ class DeletedAcks(Enum):
     SUBTRACTED = "subtracted"
 
 
+class InnerAsk(Enum):
+    """Variant `inner_ask` (R-INFLIGHT-2): the ask that a cursor waits for, of several between the ends of a range."""
+
+    FIRST = "first"
+    LONGEST = "longest"
+
+
 class FailedRead(Enum):
     """Variant `failed_read` (R-INFLIGHT-9): whether entries that are given back use up expected reads."""
 
@@ -155,6 +162,7 @@ class Variants:
     read_end: ReadEnd = ReadEnd.WANTED
     acked_window: AckedWindow = AckedWindow.PASSED
     deleted_acks: DeletedAcks = DeletedAcks.FORGOTTEN
+    inner_ask: InnerAsk = InnerAsk.FIRST
     failed_read: FailedRead = FailedRead.UNCOUNTED
     short_answer: ShortAnswer = ShortAnswer.UNBROKEN
 

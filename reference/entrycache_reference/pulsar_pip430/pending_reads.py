@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from entrycache_reference.pulsar_pip430 import ledger, storage_reads
 from entrycache_reference.pulsar_pip430.change import entry_at
-from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Storage
+from entrycache_reference.pulsar_pip430.config import Config, FailedRead, InnerAsk, Storage
 from entrycache_reference.pulsar_pip430.ops import Fetch, Insert, StorageAnswer, StorageAnswerKind
 from entrycache_reference.pulsar_pip430.outcomes import EndedRead, InFlight, Inserted, ReadError, SentAsk
 from entrycache_reference.pulsar_pip430.state import (
@@ -418,10 +418,16 @@ def take_hits(
 
 
 @rule(Rule.INFLIGHT_2)
-def piece_to_join(pieces: tuple[Piece, ...]) -> Piece:
-    """Return the part of a gap for which it waits or asks: one that an ask covers, at its begin, its end or between."""
+def piece_to_join(pieces: tuple[Piece, ...], config: Config) -> Piece:
+    """Return the part of a gap for which it waits or asks: one that an ask covers, at its begin, its end or between.
+
+    With variant `inner_ask` "longest" that is the longest one between, and of several the one that was asked for last.
+    """
+    inner = pieces
+    if config.variants.inner_ask is InnerAsk.LONGEST:
+        inner = tuple(sorted(pieces, key=lambda piece: (piece.first - piece.last, -(piece.ask or 0))))
     ends = pieces[0], pieces[-1]
-    return next((piece for piece in (*ends, *pieces) if piece.ask is not None), pieces[0])
+    return next((piece for piece in (*ends, *inner) if piece.ask is not None), pieces[0])
 
 
 @rule(Rule.INFLIGHT_2)
@@ -431,7 +437,7 @@ def wait_or_ask(
     """Let a read wait for one part of a gap, or ask for it, and return what is left of the gap before and behind it."""
     read = read_named(work, name)
     asker = read.cursor if read.most is not None else None
-    piece = piece_to_join(pieces_of(work.state.pending, first, last))
+    piece = piece_to_join(pieces_of(work.state.pending, first, last), config)
     pending, wait = join(work.state.pending, name, first.ledger, piece, read.cache, asker)
     if config.max_size_bytes == 0:  # a disabled cache shares no read
         pending = seal_one(pending, wait.ask)

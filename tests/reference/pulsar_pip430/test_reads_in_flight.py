@@ -10,7 +10,7 @@ from entrycache_conformance.systems import system_named
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, at, play
 from entrycache_protocol.system import seeded_draw
-from entrycache_reference.pulsar_pip430 import config, initial, laws, ops, step
+from entrycache_reference.pulsar_pip430 import config, initial, laws, ops, pending_reads, step
 from entrycache_reference.pulsar_pip430.ops import (
     Ack,
     Append,
@@ -83,6 +83,27 @@ def test_r_inflight_2__a_chunk_is_cut_at_what_is_asked_for():
     run = play(*uncached(4), read(C, F, 2), read(D, G, 4), StorageAnswer(1, ALL), StorageAnswer(0, ALL), **HELD_STORAGE)
     assert run.outcomes[-3].sent_asks == (SentAsk(1, 1, 2, 3, A),)
     assert run.last == InFlight(None, (ended(F, at(0), at(1)), ended(G, at(0), at(1), at(2), at(3))))
+
+
+@pytest.mark.rule("R-INFLIGHT-2")
+@pytest.mark.parametrize(("variant", "ask"), [(config.InnerAsk.FIRST, 0), (config.InnerAsk.LONGEST, 2)])
+def test_r_inflight_2__a_gap_waits_for_one_of_the_asks_between_its_ends(variant, ask):
+    """Asks of 1, 2, 2 and 1 entries are open between the ends of a range of 11."""
+    asks = [
+        (None, 0, 0),
+        (0, 1, 1),
+        (None, 2, 2),
+        (1, 3, 4),
+        (None, 5, 5),
+        (2, 6, 7),
+        (None, 8, 8),
+        (3, 9, 9),
+        (None, 10, 10),
+    ]
+    own = config.Config(variants=config.Variants(inner_ask=variant))
+    assert pending_reads.piece_to_join(tuple(pending_reads.Piece(*each) for each in asks), own).ask == ask
+    at_end = (*asks[:-1], (4, 10, 10))
+    assert pending_reads.piece_to_join(tuple(pending_reads.Piece(*each) for each in at_end), own).ask == 4
 
 
 @pytest.mark.rule("R-INFLIGHT-3")
