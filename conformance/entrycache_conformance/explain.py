@@ -468,10 +468,15 @@ def rules_at_level(level: str, failing: FailingCase, rules: Sequence[Rule]) -> S
     return levels.rules_up_to(system, level, rules) or [own]
 
 
-def write_failure(subject: TestedSubject, failing: FailingCase, folder: Path, level: str) -> failure.Failure:
-    """Write the case file that replays a failure, and return the failure with its rules."""
+def write_failure(
+    subject: TestedSubject, failing: FailingCase, folder: Path, level: str, at_once: bool = False
+) -> failure.Failure:
+    """Write the case file that replays a failure, and return the failure with its rules.
+
+    With `at_once` rules that first fire above the level are named too: to find those levels takes seconds.
+    """
     explained = explain_difference(subject, failing.case, failing.path, failing.difference)
-    rules = tuple(rule.value for rule in rules_at_level(level, failing, explained))
+    rules = tuple(rule.value for rule in (explained if at_once else rules_at_level(level, failing, explained)))
     path, unwritten = files.try_write(lambda: write_case(failing.as_reported(rules), folder, rules[0].lower()))
     return dataclasses.replace(failure.Failure.of(failing, rules, path, unwritten), level=level)
 

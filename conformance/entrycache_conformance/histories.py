@@ -133,7 +133,11 @@ def find_failing_history(
     tally: HistoryCounts,
     progress: Callable[[int], None] = lambda count: None,
 ) -> FailingHistory | None:
-    """Play that many histories, kind after kind. Return the first that breaks a promise, shortened, or None."""
+    """Play that many histories, kind after kind. Return the first that breaks a promise, shortened, or None.
+
+    Raises:
+        Interrupted: with a failure that was not shrunk yet.
+    """
     promises = require_histories(subject.declaration.system)
     source = random.Random(seed)
     made_count = 0
@@ -152,7 +156,7 @@ def find_failing_history(
                 continue
             with subject.limit_time(shrink.TRY_SECONDS):
                 if failing.failed is None or is_conclusive(failing.failed) or _fails_again(subject, failing):
-                    return shrink_history(subject, failing)
+                    return _shrink_or_keep(subject, failing)
             # A busy machine makes a subject late once; it ends no process, and it is not late twice.
             if failing.failed.trouble is not FailureKind.HANG or tally.is_late:
                 return failing._replace(tries=1 + SILENT_REPLAYS)
@@ -204,6 +208,16 @@ def attach_events(history: History, happened: HistoryResult) -> History:
         {**event._asdict(), "outcome": history.system.wire.write_outcome(event.outcome)} for event in happened.events
     ]
     return dataclasses.replace(history, events=tuple(events))
+
+
+def _shrink_or_keep(subject: TestedSubject, failing: FailingHistory) -> FailingHistory:
+    """Shrink a failure.
+
+    Raises:
+        Interrupted: with the failure as it was.
+    """
+    with errors.keep_partial_result(lambda: failing):
+        return shrink_history(subject, failing)
 
 
 def _fails_again(subject: TestedSubject, failing: FailingHistory) -> bool:
@@ -344,6 +358,7 @@ def conform_histories(
     Raises:
         BrokenSubject: the subject does not speak the protocol.
         CorruptionUnseen: our error.
+        Interrupted: with the result of a failure that was not shrunk yet.
     """
     declaration = subject.declaration
     if not levels.offers_histories(declaration):
@@ -353,11 +368,16 @@ def conform_histories(
         )
     tally = HistoryCounts()
     wanted = min(wanted, MAX_HISTORIES)
-    failing = find_failing_history(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
-    skipped = _unjudged_histories(tally)
-    if failing is not None:
+
+    def violates(failing: FailingHistory) -> HistoryLevelResult:
         level = _level_report(declaration, tally, errors.Verdict.VIOLATES)
-        return HistoryLevelResult(level, (_write_failure(failing, folder),), skipped, tally.fired)
+        return HistoryLevelResult(level, (_write_failure(failing, folder),), _unjudged_histories(tally), tally.fired)
+
+    with errors.map_partial_result(violates):
+        failing = find_failing_history(subject, wanted, seed, tally, lambda count: notify(tally.histories, wanted))
+    if failing is not None:
+        return violates(failing)
+    skipped = _unjudged_histories(tally)
     check_corrupted_answer(subject, tally.ended)
     unmet = _unmet_rules(declaration, tally)
     if unmet:
@@ -392,13 +412,18 @@ def judge_histories(
     Raises:
         BrokenSubject: the subject does not speak the protocol.
         CorruptionUnseen: our error.
+        Interrupted: with the level if a failure was found.
     """
     started_at = time.monotonic()
-    judged = conform_histories(subject, profile.examples, seed, folder, notify)
-    fired.update(judged.fired)
-    rules = report.judge_rules(judged.fired, judged.level.verdict, judged.failures, profile.rule_minimum)
-    level = dataclasses.replace(judged.level, rules=rules, seconds=report.seconds_since(started_at))
-    return report.LevelResult(level, judged.failures, judged.skipped)
+
+    def add_rules(judged: HistoryLevelResult) -> report.LevelResult:
+        fired.update(judged.fired)
+        rules = report.judge_rules(judged.fired, judged.level.verdict, judged.failures, profile.rule_minimum)
+        level = dataclasses.replace(judged.level, rules=rules, seconds=report.seconds_since(started_at))
+        return report.LevelResult(level, judged.failures, judged.skipped)
+
+    with errors.map_partial_result(add_rules):
+        return add_rules(conform_histories(subject, profile.examples, seed, folder, notify))
 
 
 def _level_report(declaration: Declaration, tally: HistoryCounts, verdict: errors.Verdict) -> report.LevelReport:

@@ -30,7 +30,7 @@ from entrycache_conformance.subjects.wrappers import NarrowedSubject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import codec, strict_json
 from entrycache_protocol.case import Case, case_from_json, case_to_json, read_case
-from entrycache_protocol.errors import UsageError, WriteError, describe_value
+from entrycache_protocol.errors import UsageError, WriteError, describe_value, map_partial_result
 from entrycache_protocol.files import read_text, write_text
 from entrycache_protocol.subject import (
     FailingCase,
@@ -357,21 +357,28 @@ def conform_with_known(
     """Replay the entries, then search. The search goes on behind failures that have the shape of an entry that fails.
 
     Every rule that such a failure may break counts as `nothing-checked`, since it does not hold in general.
+
+    Raises:
+        Interrupted: with the report of the levels that were judged, and with the known failures as its exceptions.
     """
     run = identify_run(subject)
     checked = tuple(check_entry(entry, folder, subject, run) for entry in entries)
     shapes = explain.KnownShapes([one.shape for one in checked if one.shape is not None])
-    report = conform(subject, options._replace(known=shapes), notify)
-    counts = iter(shapes.counts)
-    per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
     broken = {rule for one in checked for rule in one.rules}
-    levels = {name: hide_rules(level, broken) for name, level in report.levels.items()}
     exceptions = tuple(
         Exemption("known failure", one.rule, " ".join(filter(None, (one.entry.reason, one.entry.issue))))
         for one in checked
         if one.state is EntryState.FAILS
     )
-    report = replace(report, levels=levels, exceptions=report.exceptions + exceptions)
+
+    def except_known(report: RunReport) -> RunReport:
+        levels = {name: hide_rules(level, broken) for name, level in report.levels.items()}
+        return replace(report, levels=levels, exceptions=report.exceptions + exceptions)
+
+    with map_partial_result(except_known):
+        report = except_known(conform(subject, options._replace(known=shapes), notify))
+    counts = iter(shapes.counts)
+    per_entry = tuple(0 if one.shape is None else next(counts) for one in checked)
     return KnownReport(report, checked, per_entry)
 
 

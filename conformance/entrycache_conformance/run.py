@@ -10,7 +10,7 @@ repeats the run without the operations that showed failures of other rules.
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -42,8 +42,8 @@ from entrycache_conformance.report import (
 )
 from entrycache_conformance.search import WAIVED, replace_cut_runs, search_level
 from entrycache_conformance.subjects.wrappers import without_operations
-from entrycache_protocol.errors import RestartError, Verdict, keep_partial_result
-from entrycache_protocol.subject import TestedSubject
+from entrycache_protocol.errors import Interrupted, RestartError, Verdict, keep_partial_result, map_partial_result
+from entrycache_protocol.subject import SkippedRun, TestedSubject
 
 MAX_RULE_ROUNDS: Final = 6
 """The number of runs without the operations that showed failures of other rules."""
@@ -103,9 +103,7 @@ def _judge_levels(
         if level != CONCURRENT_LEVEL:
             unplayed = LevelReport(missing=subject.declaration.missing_ops(level))
             with _reporting_restarts(level, unplayed, parts):
-                parts[level] = _judge_level(
-                    subject, level, options, coverage, notify, unplayed, any(part.hung for part in parts.values())
-                )
+                _judge_level(subject, level, options, coverage, notify, unplayed, parts)
     seldom = check_minimums(subject.declaration, parts, options.profile, coverage)
     skipped = [skip for part in parts.values() for skip in part.skipped] + seldom
     skipped += finding_cases.skipped_finding_cases(options.first, options.levels) if options.first else []
@@ -115,7 +113,11 @@ def _judge_levels(
         progress = partial(notify, CONCURRENT_LEVEL)
         profile, seed, folder = options.profile, options.seed, options.failures
         with _reporting_restarts(CONCURRENT_LEVEL, LevelReport(), parts):
-            parts[CONCURRENT_LEVEL] = judge_histories(subject, profile, seed, folder, coverage.fired, progress)
+            try:
+                parts[CONCURRENT_LEVEL] = judge_histories(subject, profile, seed, folder, coverage.fired, progress)
+            except Interrupted as stopped:
+                parts[CONCURRENT_LEVEL] = stopped.partial_result
+                raise
         skipped += parts[CONCURRENT_LEVEL].skipped
     return build_report(subject, coverage, parts, skipped)
 
@@ -127,31 +129,35 @@ def _judge_level(
     coverage: judge.Coverage,
     notify: Notify,
     unplayed: LevelReport,
-    hung: bool,
-) -> LevelResult:
-    """Judge one level, if the subject offers something of it. `hung`: a case of an earlier level never ended."""
+    parts: dict[str, LevelResult],
+) -> None:
+    """Judge one level, if the subject offers something of it, and enter its result into `parts`.
+
+    If the level is stopped, its failures are entered, also one that was not shrunk or confirmed yet.
+    """
     declaration = subject.declaration
-    if hung:
-        reason = "a run of an earlier level never ended, and this level plays its operations too"
-        return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
-    if not declaration.system.own_ops(level) & declaration.ops:
-        return LevelResult(
-            unplayed, skipped=(Skip(f"level {level}", "the subject declares no operation of this level"),)
-        )
     menu = declaration.system.cases.menu(declaration.ops_up_to(level), level)
-    if not run_self_check(declaration, menu, options.seed):
-        reason = (
+    unjudged = ""
+    if any(part.hung for part in parts.values()):
+        unjudged = "a run of an earlier level never ended, and this level plays its operations too"
+    elif not declaration.system.own_ops(level) & declaration.ops:
+        unjudged = "the subject declares no operation of this level"
+    elif not run_self_check(declaration, menu, options.seed):
+        unjudged = (
             "the operations of this level that the subject declares are never played without others, or answer nothing"
         )
-        return LevelResult(unplayed, skipped=(Skip(f"level {level}", reason),))
+    if unjudged:
+        parts[level] = LevelResult(unplayed, skipped=(Skip(f"level {level}", unjudged),))
+        return
     started_at = time.monotonic()
     results = finding_cases.FindingCaseResults()
     if options.first:
         results = finding_cases.play_finding_cases(subject, options.first, level)
     if results.failing:
-        return finding_cases.report_failing_cases(
+        parts[level] = finding_cases.report_failing_cases(
             subject, results, level, options.failures, options.profile.rule_minimum, seconds_since(started_at)
         )
+        return
     covered = judge.Coverage(definition=coverage.definition, detectable=set(coverage.detectable))
 
     def progress(count: int) -> None:
@@ -161,24 +167,51 @@ def _judge_level(
     collector = shrink.FailureCollector(
         subject, options.known, lambda activity: notify(level, covered.examples, 0, activity)
     )
-    result = search_level(
-        collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect,
-        options.jobs,
-    )  # fmt: skip
-    declined = result.skipped
-    if declined and covered.examples < examples and not collector.failures:
-        declined += replace_cut_runs(
-            collector, menu, examples, options.seed, covered, progress, collector.collect
-        ).skipped
-    collector.collect_behind_silence(menu, examples, options.seed)
-    failing_cases = collector.failures
+    searched = _SearchedLevel(unplayed, level, options, covered, collector, started_at, results.skipped)
+    try:
+        result = search_level(
+            collector, menu, examples, options.seed, options.bulk_seconds, covered, progress, collector.collect,
+            options.jobs,
+        )  # fmt: skip
+        declined = result.skipped
+        if declined and covered.examples < examples and not collector.failures:
+            declined += replace_cut_runs(
+                collector, menu, examples, options.seed, covered, progress, collector.collect
+            ).skipped
+        collector.collect_behind_silence(menu, examples, options.seed)
+    except KeyboardInterrupt:
+        if collector.failures:
+            parts[level] = _report_level(subject, searched._replace(is_stopped=True), coverage, [])
+        raise
+    parts[level] = _report_level(subject, searched, coverage, declined)
+
+
+class _SearchedLevel(NamedTuple):
+    """A level whose search has ended or was stopped: what it covered, and the failures that were collected."""
+
+    unplayed: LevelReport
+    level: str
+    options: Options
+    covered: judge.Coverage
+    collector: shrink.FailureCollector
+    started_at: float
+    skipped: tuple[Skip, ...]
+    is_stopped: bool = False
+
+
+def _report_level(
+    subject: TestedSubject, searched: _SearchedLevel, coverage: judge.Coverage, declined: Sequence[SkippedRun]
+) -> LevelResult:
+    """Write the failures of a level, add what it covered to `coverage`, and return its result."""
+    level, options, covered = searched.level, searched.options, searched.covered
+    declaration, failing_cases = subject.declaration, searched.collector.failures
     coverage.add_all(covered)
     reasons = Counter(run.reason for run in declined if run is not WAIVED or not failing_cases)
     skipped = tuple(Skip(f"{level}: {count} runs", reason) for reason, count in sorted(reasons.items()))
     failures = tuple(
         replace(
-            explain.write_failure(subject, failing, options.failures, level),
-            hint=finding_cases.explain_by_variants(subject, failing),
+            explain.write_failure(subject, failing, options.failures, level, at_once=searched.is_stopped),
+            hint="" if searched.is_stopped else finding_cases.explain_by_variants(subject, failing),
         )
         for failing in failing_cases
     )
@@ -186,7 +219,7 @@ def _judge_level(
     clean = Verdict.NOTHING_CHECKED if shortfall else Verdict.CONFORMS
     skipped += (Skip(f"level {level}", shortfall),) if shortfall and not failures else ()
     judged = replace(
-        unplayed,
+        searched.unplayed,
         examples=covered.examples,
         steps=covered.steps,
         verdict=Verdict.VIOLATES if failures else clean,
@@ -195,8 +228,8 @@ def _judge_level(
     coverage.detectable |= covered.detectable
     undetectable = frozenset(rule.value for rule in covered.fired.keys() - covered.detectable)
     rules = judge_rules(covered.fired, judged.verdict, failures, options.profile.rule_minimum, undetectable)
-    judged = replace(judged, rules=rules, seconds=seconds_since(started_at))
-    return LevelResult(judged, failures, skipped + results.skipped, any(failing.is_hang for failing in failing_cases))
+    judged = replace(judged, rules=rules, seconds=seconds_since(searched.started_at))
+    return LevelResult(judged, failures, skipped + searched.skipped, any(failing.is_hang for failing in failing_cases))
 
 
 @contextmanager
@@ -226,7 +259,8 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
     others: dict[str, Failure] = {}
     for _ in range(MAX_RULE_ROUNDS):
         remaining = without_operations(subject, frozenset(left_out)) if left_out else subject
-        report = conform(remaining, options, notify)
+        with map_partial_result(partial(_restrict_partial_report, rules=rules, before=merged)):
+            report = conform(remaining, options, notify)
         merged = report if merged is None else merged.merged_with(report)
         unrelated = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
         others |= {failure.case: failure for failure in unrelated}
@@ -245,8 +279,15 @@ def conform_to_rules(subject: TestedSubject, rules: Collection[str], options: Op
     return _restrict_report(merged, rules, tuple(others.values()), left_out, hidden)
 
 
+def _restrict_partial_report(stopped: RunReport, rules: Collection[str], before: RunReport | None) -> RunReport:
+    """Restrict the report of a stopped run, after the reports `before` it, to these rules."""
+    report = stopped if before is None else before.merged_with(stopped)
+    others = [failure for failure in report.failures if not set(failure.rules) & set(rules)]
+    return _restrict_report(report, rules, others, (), {})
+
+
 def _restrict_report(
-    report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: set[str],
+    report: RunReport, rules: Collection[str], others: Iterable[Failure], left_out: Collection[str],
     hidden: Mapping[str, Collection[str]],
 ) -> RunReport:  # fmt: skip
     """Restrict a report to these rules. `hidden` are rules that operations which were left out could exercise."""

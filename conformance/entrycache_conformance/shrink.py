@@ -94,6 +94,9 @@ CONFIRMATIONS: Final = 2
 SHRINKING: Final = "shrinking a failure"
 CONFIRMING: Final = "confirming a failure on fresh processes"
 
+STOPPED: Final = "the run was stopped before this failure was shrunk"
+"""The reason why a failure of a stopped run is unconfirmed."""
+
 Notify = Callable[[str], None]
 """A callback that takes a text about the progress of what is done with a failure."""
 
@@ -153,7 +156,11 @@ class FailureCollector(SubjectWrapper):
             self._repeats += 1
             return self._repeats < MAX_REPEATS
         self._tries += 1
-        failing = shrink_and_confirm(self, raw, self._notify)
+        try:
+            failing = shrink_and_confirm(self, raw, self._notify)
+        except KeyboardInterrupt:
+            self.failures.append(mark_unconfirmed(raw.failing, STOPPED))
+            raise
         if failing is None:
             return self._tries < MAX_SHRUNK
         if failing.unconfirmed:  # the subject does not start again, so nothing more can be asked of it
@@ -202,7 +209,7 @@ def shrink_and_confirm(
     try:
         shortest = shrink_failure(watched, failure)
     except RestartError as error:
-        return mark_unconfirmed(failure.failing, error)
+        return mark_unconfirmed(failure.failing, str(error))
     return confirm_failure(WatchedSubject(subject, CONFIRMING, notify, CONFIRM_SECONDS), shortest, failure.origin)
 
 
@@ -396,13 +403,13 @@ def confirm_failure(subject: TestedSubject, failing: FailingCase | None, origin:
     try:
         return _confirm_on_fresh_processes(subject, failing, origin)
     except RestartError as error:
-        return mark_unconfirmed(failing, error)
+        return mark_unconfirmed(failing, str(error))
 
 
-def mark_unconfirmed(failing: FailingCase, error: RestartError) -> FailingCase:
+def mark_unconfirmed(failing: FailingCase, reason: str) -> FailingCase:
     """Return a failure as it was met, with the reason why no fresh process could confirm it."""
     alone = dataclasses.replace(failing.case, earlier=())
-    return _cut_after_difference(failing._replace(case=alone, unconfirmed=str(error)))
+    return _cut_after_difference(failing._replace(case=alone, unconfirmed=reason))
 
 
 def _confirm_on_fresh_processes(

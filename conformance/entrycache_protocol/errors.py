@@ -264,6 +264,19 @@ def keep_partial_result(partial_result: Callable[[], Any]) -> Iterator[None]:
         raise Interrupted(partial_result()) from None
 
 
+@contextmanager
+def map_partial_result(change: Callable[[Any], Any]) -> Iterator[None]:
+    """Change the partial result of an `Interrupted` that the block raises.
+
+    Raises:
+        Interrupted: the block was stopped.
+    """
+    try:
+        yield
+    except Interrupted as stopped:
+        raise Interrupted(change(stopped.partial_result)) from None
+
+
 def missing_extra(what: str, package: str, extra: str) -> MissingPrerequisite:
     """Return the error of a command or backend, `what`, that lacks a Python package of an extra."""
     return MissingPrerequisite(f"{what} needs the Python package {package}: {install_command(extra)}")

@@ -113,6 +113,9 @@ class TestedSubject(Protocol):
             BrokenSubject: the subject does not speak the protocol.
         """
 
+    closing_note: str = ""
+    """The note about a process that failed when it was stopped; "" if it did not, or before `close`."""
+
     def close(self) -> None:
         """Release processes and files."""
 
@@ -488,3 +491,4 @@ class SubjectWrapper(TestedSubject):
     def close(self) -> None:
         """Close the subject."""
         self.subject.close()
+        self.closing_note = self.subject.closing_note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pty
 import subprocess
@@ -57,6 +58,22 @@ def test_off_a_terminal_lines_tell_how_far_a_failure_is(
     assert ended.value.code == 1
     for activity in (f"{SHRINKING}: try ", f"{CONFIRMING}: try 1, 0 of about 60 s"):
         assert any(line.startswith(f"expire-at-the-cutoff, level queue: {activity}") for line in lines), lines
+
+
+def test_off_a_terminal_lines_tell_how_far_a_slow_search_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = itertools.count(step=10)
+    monkeypatch.setattr(conform.time, "monotonic", lambda: next(clock))
+    lines = conform._ProgressLines("slow")
+    for done in range(8):
+        lines.notify("range", done, 250)
+    lines.notify("range", 8, 0, "shrinking")
+    assert capsys.readouterr().err.splitlines() == [
+        "slow, level range: 2 of 250 runs",
+        "slow, level range: 5 of 250 runs",
+        "slow, level range: shrinking",
+    ]
 
 
 @pytest.mark.long

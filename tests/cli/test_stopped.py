@@ -14,7 +14,7 @@ import click
 import pytest
 
 from entrycache_cli.commands.exit_codes import OneLineErrors
-from entrycache_conformance import replay
+from entrycache_conformance import histories, replay, shrink
 from entrycache_conformance.campaign import behaviour, kafka_streams
 from entrycache_conformance.campaign import run as campaign
 from entrycache_dev.bench import result as bench
@@ -28,6 +28,59 @@ from entrycache_protocol.errors import Interrupted, UsageError, WriteError
 from entrycache_reference.rules import Rule
 from entrycache_spark import folders, plan
 from tests.support.command import run
+
+STOPPED_RUN = ("conform", "expire-at-the-cutoff", "--level", "queue", "--failures", "failures", "--json")
+
+
+@pytest.mark.parametrize(
+    ("method", "rules"),
+    [
+        ("play", ()),
+        pytest.param("restart", ("--rules", "R-EXPIRE-1"), marks=pytest.mark.long),
+        pytest.param("restart", ("--rules", "R-EVICT-8"), marks=pytest.mark.long),
+    ],
+)
+def test_a_run_that_is_stopped_while_it_shrinks_reports_the_failure(
+    method: str, rules: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shrink.WatchedSubject, method, StoppedAt(None, 1))
+    code, out, err = run(capsys, *STOPPED_RUN, *rules)
+    assert (code, err.strip()) == (130, "")
+    if rules[1:] == ("R-EVICT-8",):  # the failure breaks another rule
+        assert "violates" not in out
+        return
+    result = json.loads(out)
+    (failure,) = result["failures"]
+    assert (result["verdict"], failure["rules"][0], failure["unconfirmed"]) == (
+        "violates",
+        "R-EXPIRE-1",
+        shrink.STOPPED,
+    )
+    monkeypatch.undo()
+    assert run(capsys, "replay", str(tmp_path / failure["case"]), "expire-at-the-cutoff")[0] == 1
+
+
+def test_a_run_that_is_stopped_later_reports_the_failures_before(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shrink.FailureCollector, "collect_behind_silence", StoppedAt(None, 1))
+    code, out, _ = run(capsys, *STOPPED_RUN)
+    (failure,) = json.loads(out)["failures"]
+    assert (code, failure["rules"][0], "unconfirmed" in failure) == (130, "R-EXPIRE-1", False)
+
+
+def test_threads_that_are_stopped_while_a_history_shrinks_report_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(histories, "shrink_history", StoppedAt(None, 1))
+    options = ("--system", "kafka-streams", "--level", "concurrent", "--failures", "failures", "--json")
+    code, out, _ = run(capsys, "conform", "threads-total-late", *options)
+    result = json.loads(out)
+    assert (code, result["verdict"], len(result["failures"])) == (130, "violates", 1)
 
 
 class StoppedAt:

@@ -114,6 +114,22 @@ def test_a_line_after_the_last_answer_is_a_mistake(
     assert len(err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("ending", "note"), [("sys.exit(9)", "exit code 9"), ("os.kill(os.getpid(), 11)", "signal 11"), ("sys.exit(0)", "")]
+)
+def test_a_program_that_fails_when_it_is_stopped_has_a_note(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str, note: str
+) -> None:
+    program = tmp_path / "subject.py"
+    program.write_text(f"import os\n{OFFERS.replace('EXTRA', repr(''))}        continue\n    else:\n        {ending}\n")
+    case = tmp_path / "case.json"
+    case.write_text('{"system": "pulsar-pip430", "config": {}, "steps": [{"op": "usage"}]}', encoding="utf-8")
+    command = shlex.join([sys.executable, "-I", "-S", str(program), str(tmp_path / "starts"), "{}"])
+    code, out, err = run(capsys, "replay", str(case), "--command", command)
+    assert (code, bool(out)) == (0, True), err
+    assert err.count(f"the subject ended with {note} after it was asked to stop") == bool(note), err
+
+
 def test_answers_that_nobody_waited_for_are_no_mistake(tmp_path: Path) -> None:
     program = OFFERS.replace("EXTRA", "''")
     child = Child([sys.executable, "-I", "-S", "-c", program, str(tmp_path / "starts"), "{}"])

@@ -28,6 +28,7 @@ from entrycache_cli.commands.options import (
     ReportFiles,
     SecondsRange,
     choose_subject,
+    close_subject,
     config_for,
     definition_for,
     exits_with_code,
@@ -215,6 +216,9 @@ MAX_REASON: Final = 60
 PROGRESS_SECONDS: Final = 10.0
 """The time between two lines about the progress of a failure if stderr is no terminal."""
 
+SEARCH_PROGRESS_SECONDS: Final = 30.0
+"""The time between two lines about the progress of a search if stderr is no terminal."""
+
 
 @click.command("conform")
 @click.argument("subject", required=False)
@@ -310,17 +314,15 @@ def _run(
     entries = read_entries(known, fix)
     settings = given_settings(kwargs)
     started_at = time.monotonic()
-    subject = resolve.resolve_subject(choice)
-    output.subjects.append(subject)
-    if validate:
-        subject = ValidatedSubject(subject)
+    output.subjects.append(resolve.resolve_subject(choice))
+    subject = ValidatedSubject(output.subjects[0]) if validate else output.subjects[0]
     known_report: KnownReport | None = None
-    fixed: list[str] = []
-    unwritten: list[str] = []
+    fixed, unwritten = list[str](), list[str]()
     metadata = content.run_metadata(subject, profile, seed, bulk)
+    repaired: tuple[str, ...] = ()
     try:
         cases = finding_cases.load_finding_cases(subject.declaration.system) if unmask else {}
-        repaired = finding_cases.find_repaired(subject) if choice.classpath else ()
+        repaired = finding_cases.find_repaired(subject) if choice.classpath else repaired
         tested = _narrow(subject, (*unmask, *repaired), cases, settings)
         chosen = _choose_levels(subject, levels, requested)
         options = Options(
@@ -345,14 +347,15 @@ def _run(
             except WriteError as error:
                 unwritten.append(str(error))
     except Interrupted as stopped:
-        if any(level.examples for level in stopped.partial_result.levels.values()):
-            _print_report(content.add_metadata(stopped.partial_result, metadata, choice), output, "stopped", None)
+        partial = replace(stopped.partial_result, repaired=repaired)
+        if partial.failures or any(level.examples for level in partial.levels.values()):
+            _print_report(content.add_metadata(partial, metadata, choice), output, "stopped", None)
         raise
     finally:
-        subject.close()
+        close_subject(subject)
     metadata = replace(metadata, seconds=seconds_since(started_at))
-    report = replace(report, repaired=repaired)
-    _print_report(content.add_metadata(report, metadata, choice), output, "", known_report)
+    described = content.add_metadata(replace(report, repaired=repaired), metadata, choice)
+    _print_report(described, output, "", known_report)
     if isinstance(subject, ValidatedSubject) and not output.as_json:
         terminal.echo(f"{subject.messages} messages checked against their schemas")
     unwritten += [failure.unwritten for failure in report.failures if failure.unwritten]
@@ -467,19 +470,22 @@ def print_briefly(report: RunReport) -> None:
 
 
 class _ProgressLines:
-    """The progress of a failure as lines on stderr, one in ten seconds at most: that may take as long as the search."""
+    """The progress as lines on stderr: of a failure, which may take as long as the search, and of a slow search."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._printed_at = time.monotonic()
+        self._notified_at = self._printed_at = time.monotonic()
 
     def notify(self, level: str, done: int, wanted: int, activity: str = "", /) -> None:
-        """Print what is done with a failure, unless a line was printed or the search went on a moment ago."""
+        """Print what is done, unless a line was printed, or a search has become an activity, a moment ago."""
+        now = time.monotonic()
+        text, since, seconds = activity, max(self._notified_at, self._printed_at), PROGRESS_SECONDS
         if not activity:
-            self._printed_at = time.monotonic()
-        elif time.monotonic() - self._printed_at >= PROGRESS_SECONDS:
-            self._printed_at = time.monotonic()
-            terminal.echo(f"{self._name}, level {level}: {activity}", err=True)
+            self._notified_at = now
+            text, since, seconds = f"{done} of {wanted} runs", self._printed_at, SEARCH_PROGRESS_SECONDS
+        if now - since >= seconds and (activity or wanted):
+            self._printed_at = now
+            terminal.echo(f"{self._name}, level {level}: {text}", err=True)
 
 
 def _with_progress(subject: TestedSubject, as_json: bool, run: Callable[[Notify], Result]) -> Result:

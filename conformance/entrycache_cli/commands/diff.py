@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from entrycache_cli.commands.options import exits_with_code, json_option
+from entrycache_cli.commands.options import close_subject, exits_with_code, json_option
 from entrycache_cli.report.terminal import echo
 from entrycache_conformance.campaign.behaviour import (
     BehaviourDifference,
@@ -51,9 +51,9 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
                 _say(text, (before, after), stopped.partial_result, {**more, "stopped": True}, as_json)
             raise
         finally:
-            other.close()
+            close_subject(other)
     finally:
-        one.close()
+        close_subject(one)
     text = to_markdown((before, after), differences, run, exceptions)
     left_out = uncompared.total()
     if left_out:

@@ -55,6 +55,19 @@ def exits_with_code(function: Callable[..., int | None]) -> Callable[..., None]:
     return command
 
 
+def close_subject(subject: TestedSubject) -> None:
+    """Close a subject, and say on stderr if its process did not end as it should.
+
+    Raises:
+        BrokenSubject: the subject has written more than its answers.
+    """
+    try:
+        subject.close()
+    finally:
+        if subject.closing_note:
+            print_error(subject.closing_note)
+
+
 def print_nothing_checked(reasons: list[str]) -> None:
     """Print the reason of exit 2 for a command that was used correctly and could check nothing."""
     why = errors.shorten(" ".join(reasons[0].split()), 300) if reasons else "no run was judged"

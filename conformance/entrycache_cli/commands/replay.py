@@ -107,7 +107,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     try:
         replayed = replay.replay_case(file, tested)
     finally:
-        tested.close()
+        options.close_subject(tested)
     if as_json:
         terminal.echo(json.dumps(_to_json(file, tested.name, replayed)))
     else:
@@ -137,7 +137,7 @@ def _replay_history(file: Path, history: History, subject: TestedSubject, as_jso
     try:
         replayed = replay.replay_history(history, subject)
     finally:
-        subject.close()
+        options.close_subject(subject)
     if as_json:
         terminal.echo(json.dumps(replay.history_result_json(file, subject.name, replayed)))
     elif replayed.failing is None and not replayed.tries:
@@ -190,7 +190,7 @@ def export_test(file: Path, language: str, choice: resolve.SubjectChoice) -> str
             raise errors.UsageError(f"{file}: {nothing}, so a test of it checks nothing")
         value = _without_uncompared(value, case, tested.declaration)
     finally:
-        tested.close()
+        options.close_subject(tested)
     timeout_seconds = max(MIN_TIMEOUT_SECONDS, math.ceil(choice.timeout_seconds + len(case.steps) / 1_000))
     return render_test(value, language, _start_command(choice), timeout_seconds)
 

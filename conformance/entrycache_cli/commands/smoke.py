@@ -33,7 +33,7 @@ def command(subject: str | None, as_json: bool, **kwargs: Any) -> int:
             _say(tested.name, stopped.partial_result, as_json)
         raise
     finally:
-        tested.close()
+        options.close_subject(tested)
     _say(tested.name, results, as_json)
     verdict = replay.smoke_verdict(results)
     if verdict is errors.Verdict.NOTHING_CHECKED:

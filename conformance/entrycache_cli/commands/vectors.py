@@ -166,7 +166,7 @@ def consume_command(pack: Path, subject: str | None, failures: Path, as_json: bo
         _print_consumed(tested, path, stopped.partial_result, choice, as_json)
         raise
     finally:
-        tested.close()
+        options.close_subject(tested)
     _print_consumed(tested, path, consumed, choice, as_json)
     for failure in consumed.failures:
         if failure.unwritten:

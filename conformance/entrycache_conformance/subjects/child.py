@@ -338,15 +338,19 @@ class Child(TestedSubject):
             raise broken from None
 
     def close(self) -> None:
-        """End the process.
+        """End the process. `closing_note` says if it ends otherwise than with exit code 0.
 
         Raises:
             BrokenSubject: all requests have their answers, and the subject has written more before it is stopped.
         """
         if self._process is not None:
             rest = b"" if self._unanswered else self._process.read_unrequested()
-            self._process.stop()
+            ending = self._process.stop()
             self._process = None
+            if ending:
+                self.closing_note = (
+                    f"the subject ended with {ending} after it was asked to stop; the verdict leaves that out"
+                )
             if rest:
                 raise BrokenSubject(
                     f"the subject wrote a line after the answer to the last request: {quote_line(rest)}"

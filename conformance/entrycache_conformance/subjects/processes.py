@@ -420,8 +420,11 @@ class ChildProcess:
                 self._move(left)
         return self._lines[0] if self._lines else b"".join(self._part)
 
-    def stop(self) -> None:
-        """Ask the process to end, then kill it with everything that it has started."""
+    def stop(self) -> str:
+        """Ask the process to end, then kill it with everything that it has started.
+
+        Return how it ended if it ended by itself in another way than with exit code 0; else return "".
+        """
         self.send('{"cmd":"stop"}\n')
         end = time.monotonic() + STOP_SECONDS
         with contextlib.suppress(errors.BrokenSubject, subprocess.TimeoutExpired):
@@ -429,7 +432,9 @@ class ChildProcess:
                 self._move(left)
                 self._lines.clear()
             self._process.wait(timeout=max(0.0, end - time.monotonic()))
+        note = self.exit_note() if self._process.poll() else ""
         self.kill()
+        return note
 
     def kill(self) -> None:
         """Kill the process and everything that it has started."""
