@@ -207,7 +207,11 @@ def _applicable_rules(
         )
         for name in names
     }
-    constants = {"many": metadata.many_threads, "virtual": metadata.clock == "virtual"}
+    constants = {
+        "many": metadata.many_threads,
+        "virtual": metadata.clock == "virtual",
+        **audited_system(metadata.system).constants(metadata),
+    }
     fixed = ", ".join(f"{str(value).lower()} as {name}" for name, value in constants.items())
     with duckdb.connect() as connection:
         connection.register("event_kinds", pa.table({"number": pa.array(range(len(kinds))), **table}))

@@ -258,12 +258,20 @@ def count_one_fill_more(rows: list[Row]) -> None:
     pick(later, lambda row: row["expected_reads"] is not None)["expected_reads"] += 1
 
 
+def deliver_for_a_failed_read(rows: list[Row]) -> None:
+    failed = next(row for row in rows if row["op"] == "READ_END" and row["cause"] == "FAILED")
+    later = (row for row in rows if row["seq"] > failed["seq"] and row["op"] == "READ_DONE")
+    next(row for row in later if row["cause"] == "DELIVERED")["read_id"] = failed["read_id"]
+
+
 OF_READS: dict[str, Alter] = {
     "R-INFLIGHT-1": add("last_entry_id", 1, lambda row: row["op"] == "ANSWER" and row["cause"] == "ALL"),
     "R-INFLIGHT-2": ask_again,
     "R-INFLIGHT-3": name_another_cursor,
     "R-INFLIGHT-4": add("entry_id", 1_000, lambda row: row["op"] == "READ_DONE" and row["ask_id"] is not None),
+    "R-INFLIGHT-9": deliver_for_a_failed_read,
     "R-INFLIGHT-13": end_no_read,
+    "R-LEDGER-1": add("expected_reads", 1, lambda row: row["op"] == "INSERT" and row["cause"] == "ADD"),
     "R-LEDGER-6": count_one_fill_more,
     "R-LEDGER-14": add("entry_id", 1_000, lambda row: row["op"] == "REMOVE" and row["cause"] == "CURSOR"),
     "R-LIMIT-2": queue_what_fits,

@@ -1,6 +1,6 @@
 """Reads that overlap in time: asks of storage, what they bring, and permits.
 
-`ReadsInFlight` knows the open asks and reads, and what each read was delivered (R-INFLIGHT-1, 2, 3, 4 and 13,
+`ReadsInFlight` knows the open asks and reads, and what each read was delivered (R-INFLIGHT-1, 2, 3, 4, 9 and 13,
 R-LEDGER-6). `LimiterRows` knows the permits that are out and the requests that wait (R-LIMIT-2 to 7). These rows are
 few, so plain Python reads them, one at a time; what it is not certain of it flags, and the window decides.
 """
@@ -50,6 +50,7 @@ class ReadsInFlight:
         self._joinable: dict[tuple[int, int], dict[int, AskRows]] = {}
         self._delivered: set[tuple[int, int, int]] = set()
         self._reads: dict[int, int] = {}
+        self._failed: set[int] = set()
         self._open_asks = 0
         self._limiter = LimiterRows(variants)
 
@@ -63,6 +64,8 @@ class ReadsInFlight:
                 self._reads[int(c.read_id[i])] = int(c.seq[i])
             elif op == w.READ_END:
                 self._reads.pop(int(c.read_id[i]), None)
+                if c.cause[i] == w.BY_FAILED and not self._variants["counts_failed"]:
+                    self._failed.add(int(c.read_id[i]))
             elif op == w.PERMIT:
                 self._limiter.follow(c, i, settings[c.settings[i]], flags)
             elif op in (w.ASK, w.ANSWER, w.INSERT, w.READ_DONE):
@@ -122,6 +125,8 @@ class ReadsInFlight:
         key = (int(c.read_id[i]), int(c.ledger_id[i]), int(c.entry_id[i]))
         if key[0] == primitives.NULL:
             return
+        if key[0] in self._failed:
+            primitives.flag(flags, w.INFLIGHT_9, c.seq[i])
         again = key in self._delivered and not self._variants["counts_failed"]
         if again or len(self._delivered) >= MAX_DELIVERIES:
             primitives.flag(flags, w.INFLIGHT_4, c.seq[i])

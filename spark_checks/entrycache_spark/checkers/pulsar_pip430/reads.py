@@ -3,7 +3,7 @@
 `Places` knows which entry each position holds, and the last misses: it checks lookups, inserts and fills (R-READ-1, 7,
 9 and 10, R-INSERT-1 and 2). `check_read_order` checks that a read looks up before it fills, and fills in order.
 `Cursors` knows the members of each cache, and checks ranks, grace periods and what cursors drop (R-CURSOR-6, 7, 11 and
-12, R-LEDGER-14).
+12, R-LEDGER-1 and 14).
 """
 
 from typing import Any, Final
@@ -200,10 +200,12 @@ def check_read_order(c: Any, t: Any, flags: Any) -> None:
 # ---------- cursors
 
 MEMBERS, GRACE_NS, OPENED_NS, RESTART_NS, ASKS, LATE_11, LATE_6, LATE_12, EPOCH, FIRST_CURSOR = range(10)
+IS_READ, LATE_1 = range(10, 12)
 """The fields of a cache.
 
 Its members, when its grace period began and it was first opened, and the begin of a period counted otherwise; whether
-it asks before it caches, and the first adds that are wrong if it does; its last cursor event, and its first cursor.
+it asks before it caches, and the last adds that are wrong if it does; its last cursor event, and its first cursor;
+whether cursors read it, and the last add with a wrong count if they do.
 """
 
 MEMBER, STANDS, CURSOR_LEDGER, CURSOR_ENTRY, RANKED_AT, RANK, NEXT_CURSOR = range(7)
@@ -241,11 +243,14 @@ class Cursors:
             late = self._caches[(self._caches[:, ASKS] == 1) & (self._caches[:, column] != primitives.NULL), column]
             for seq in late:
                 primitives.flag(flags, rule, int(seq))
+        miscounted = (self._caches[:, IS_READ] == 1) & (self._caches[:, LATE_1] != primitives.NULL)
+        for seq in self._caches[miscounted, LATE_1]:
+            primitives.flag(flags, w.LEDGER_1, int(seq))
 
 
 def _new_caches(number: int) -> Array:
-    caches = np.full((number, 10), primitives.NULL, np.int64)
-    caches[:, [MEMBERS, ASKS]] = 0
+    caches = np.full((number, 12), primitives.NULL, np.int64)
+    caches[:, [MEMBERS, ASKS, IS_READ]] = 0
     caches[:, [EPOCH, FIRST_CURSOR]] = -1
     return caches
 
@@ -287,6 +292,8 @@ def _check_cursors(
             own[RESTART_NS] = max(own[RESTART_NS], c.ts_ns[i])
         elif op == w.INSERT and c.cause[i] == w.BY_ADD:
             _added(seq, c.ts_ns[i], own, now, virtual, flags)
+            if now[w.RANKS] == 1 and primitives.numbers_differ(c.expected_reads[i], own[MEMBERS]):
+                own[LATE_1] = seq
         elif op == w.INSERT and c.cause[i] == w.BY_FILL and c.cursor[i] != 0 and now[w.RANKS] == 1:
             number = primitives.find(keys, values, np.int64(c.cache[i]) << 32 | c.cursor[i])
             rank = 0 if number == primitives.FREE else _rank(cursors, number, own)
@@ -294,6 +301,8 @@ def _check_cursors(
             moved = many and call != primitives.NULL and call < own[EPOCH]
             if s[_UNRANKED] or moved or c.expected_reads[i] != rank:
                 primitives.flag(flags, w.CURSOR_7, seq)
+        elif op == w.READ_BEGIN:
+            own[IS_READ] = 1
         elif op == w.REMOVE and c.cause[i] == w.BY_CURSOR and now[w.RANKS] == 0:
             if _is_ahead(cursors, own, c.ledger_id[i], c.entry_id[i]):
                 primitives.flag(flags, w.LEDGER_14, seq)

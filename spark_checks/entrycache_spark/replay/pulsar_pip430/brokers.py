@@ -199,7 +199,9 @@ class BrokerReplay:
                 begins[row["pass_id"]] = max(row["ts_ns"], begins.get(row["pass_id"], row["ts_ns"]))
         pairs = zip((None, *self.rows), self.rows, strict=False)
         asking = frozenset(row["cache"] for before, row in pairs if lookups.asks(row, before))
-        managed = frozenset(row["cache"] for row in self.rows if row["op"] == "READ_BEGIN")
+        read, added = (
+            frozenset(row["cache"] for row in self.rows if row["op"] == op) for op in ("READ_BEGIN", "CURSOR_ADD")
+        )
         facts = self.facts
         return (
             *(triggers.Clock(facts, self._report), triggers.Frames(facts, self._report)),
@@ -209,7 +211,7 @@ class BrokerReplay:
                 lookups.Lookups(facts, self._report),
                 removals.ReadCountChecks(facts, self._report),
             ),
-            lookups.Cursors(facts, self._report, asking, managed),
+            lookups.Cursors(facts, self._report, asking, read & added),
             lookups.ReadsInFlight(facts, self._report, self.variants),
             removals.RemovalChecks(facts, self._report, self.rows),
             trigger_points.Carriers(facts, self._report, self.split, begins),

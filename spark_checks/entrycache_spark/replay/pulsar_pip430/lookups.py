@@ -173,6 +173,7 @@ class Cursors:
         elif op == "INSERT" and row["cause"] == "ADD":
             if row["cache"] in self._asking or not self._facts.virtual:
                 self._added(now, cursors, True)
+            self._counted(now, cursors)
         elif asks(now.row, now.before):
             self._added(now, cursors, False)
 
@@ -186,6 +187,14 @@ class Cursors:
         ):
             sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
             self._report("R-LEDGER-14", row, f"below {min(places)}", "REMOVE", [row["seq"]], sure)
+
+    def _counted(self, now: trigger_points.Moment, cursors: CacheCursors) -> None:
+        """Check that an appended entry is counted for each active cursor."""
+        row, members = now.row, len(cursors.members)
+        ranks = now.settings is not None and now.settings.ranks
+        if row["cache"] in self._managed and ranks and trigger_points.differ(row["expected_reads"], members):
+            sure = self._facts.fresh and not self._facts.gapped and not self._facts.many
+            self._report("R-LEDGER-1", row, members, row["expected_reads"], [row["seq"]], sure)
 
     def _members_at_request(
         self, row: trigger_points.Row, cursors: CacheCursors
@@ -289,6 +298,7 @@ class ReadsInFlight:
         self._asks: dict[int, OpenAsk] = {}
         self._delivered: dict[Place, int] = {}
         self._reads: dict[int, trigger_points.Row] = {}
+        self._failed: dict[int, int] = {}
         self._unanswered = 0
         self._limiter = triggers.LimiterReplay(facts, report, variants)
 
@@ -301,6 +311,8 @@ class ReadsInFlight:
             self._reads[row["read_id"]] = row
         elif op == "READ_END":
             self._reads.pop(row["read_id"], None)
+            if row["cause"] == "FAILED" and row["read_id"] is not None and not self._facts.counts_failed:
+                self._failed.setdefault(row["read_id"], row["seq"])
         elif op == "READ_DONE" and row["cause"] == "DELIVERED" and row["entry_id"] is not None:
             self._deliver(row)
         self._unanswered += (op == "ASK") - (op == "ANSWER")
@@ -371,6 +383,8 @@ class ReadsInFlight:
 
     def _deliver(self, row: trigger_points.Row) -> None:
         key = (row["read_id"], row["ledger_id"], row["entry_id"])
+        if key[0] in self._failed:
+            self._report("R-INFLIGHT-9", row, "no delivery", "READ_DONE", [self._failed[key[0]], row["seq"]], True)
         again = row["read_id"] is not None and key in self._delivered and not self._variants["counts_failed"]
         if again or (row["ask_id"] is not None and not self._given(row)):
             seqs = [self._delivered.get(key), row["seq"]]
@@ -414,6 +428,8 @@ def rules_of(
     if op == "PASS_END":
         yield from {"TIME": ("R-EXPIRE-1", "R-EXPIRE-2"), "SIZE": ("R-EVICT-4", "R-EVICT-5")}.get(cause, ())
     yield from _of_reads_in_flight(row, settings)
+    if op == "READ_END" and cause == "FAILED" and not facts.counts_failed:
+        yield "R-INFLIGHT-9"
     yield from _of_thresholds(row, settings, facts)
     yield from _of_levels(row, settings, facts)
 
@@ -425,6 +441,8 @@ def _of_reads_in_flight(row: trigger_points.Row, settings: trigger_points.Effect
         yield from ("R-INFLIGHT-3", "R-LEDGER-6")
     if op == "READ_DONE" and cause == "DELIVERED" and (row["read_id"] is not None or row["ask_id"] is not None):
         yield "R-INFLIGHT-4"
+    if op == "READ_BEGIN" and settings is not None and settings.ranks:
+        yield "R-LEDGER-1"
     if op == "REMOVE" and cause == "CURSOR" and settings is not None and settings.ranks is False:
         yield "R-LEDGER-14"
     if op == "PERMIT":

@@ -33,6 +33,7 @@ class Facts:
     complete: bool
     first_seq: int
     only_config: bool
+    counts_failed: bool
 
 
 def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
@@ -50,6 +51,7 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
         starts and rows[-1]["op"] == "END" and not gapped,
         rows[0]["seq"],
         sum(row["op"] == "CONFIG" for row in rows) == 1,
+        str(metadata.variants.get("failed_read", "")).lower() == "counted",
     )
 
 

@@ -201,6 +201,20 @@ def delivered_though_not_brought(s: Script, violating: bool) -> Violations:
 
 
 @scenario()
+def given_back_as_read(s: Script, violating: bool) -> Violations:
+    """A read that fails takes nothing from a count."""
+    s.offer(at(0), count=2)
+    read = begin(s)
+    sent = ask(s, read, 1, 1)
+    answer(s, sent, "FAIL")
+    end(s, read, "FAILED" if violating else "DONE")
+    row = s.call().done(at(0))
+    assert row is not None
+    row["read_id"] = read
+    return wrong(violating, ("R-INFLIGHT-9", row))
+
+
+@scenario()
 def read_without_an_end(s: Script, violating: bool) -> Violations:
     """A read waits for an ask, or has ended."""
     read = begin(s)
@@ -208,6 +222,21 @@ def read_without_an_end(s: Script, violating: bool) -> Violations:
     if violating:
         answer(s, sent)
     return wrong(violating, ("R-INFLIGHT-13", s.rows[read]))
+
+
+@scenario()
+def counted_for_another_number(s: Script, violating: bool) -> Violations:
+    """An appended entry is counted for each active cursor of its ledger; a cache without reads may name any count."""
+    end(s, begin(s))
+    s.cursor("ADD", "a", "c", (1, 0))
+    s.cursor("ADD", "a", "d", (1, 0))
+    s.cursor("ADD", "b", "c", (1, 0))
+    s.offer(at(0), count=2)
+    s.cursor("REMOVE", "a", "d")
+    row = s.offer(at(1), count=2 if violating else 1)
+    s.call().open("b")
+    s.insert(at(0, cache="b"), 10, 7)
+    return wrong(violating, ("R-LEDGER-1", row))
 
 
 @scenario(evict_by_expected_reads=False)

@@ -1,5 +1,6 @@
 -- Each added entry, and each that was not wanted, with the members of its cache and the start of its grace period.
--- `cache_asks`: the trace shows that this cache asks whether to cache added entries.
+-- `cache_asks`: the trace shows that this cache asks whether to cache added entries. `is_managed`: its
+-- cursors read it.
 with own as (
   select
     e.*, b.fresh and not b.gapped as known,
@@ -8,7 +9,7 @@ with own as (
       op in ('CURSOR_ADD', 'CURSOR_REMOVE') order by seq) as turn_before,
     min(case when op = 'CACHE_OPEN' then seq end) over (partition by e.broker, cache) as opened_seq
   from events e join brokers b on e.broker = b.broker
-  where op in ('CURSOR_ADD', 'CURSOR_REMOVE', 'CACHE_OPEN', 'INSERT', 'SKIP', 'MISS')
+  where op in ('CURSOR_ADD', 'CURSOR_REMOVE', 'CACHE_OPEN', 'INSERT', 'SKIP', 'MISS', 'READ_BEGIN')
 ),
 turns as (
   select
@@ -35,7 +36,9 @@ counted as (
       over (partition by broker, cache order by seq rows between unbounded preceding and current row) as opened_ns,
     max(case when op = 'CACHE_OPEN' or op = 'CURSOR_ADD' or turn = -1 then ts_ns end)
       over (partition by broker, cache order by seq rows between unbounded preceding and current row) as restart_ns,
-    max(case when is_skip then 1 else 0 end) over (partition by broker, cache) = 1 or not virtual as cache_asks
+    max(case when is_skip then 1 else 0 end) over (partition by broker, cache) = 1 or not virtual as cache_asks,
+    max(case when op = 'READ_BEGIN' then 1 else 0 end) over (partition by broker, cache)
+      + max(case when op = 'CURSOR_ADD' then 1 else 0 end) over (partition by broker, cache) = 2 as is_managed
   from turns
 )
 select
