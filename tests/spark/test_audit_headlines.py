@@ -101,3 +101,18 @@ def test_another_path_that_is_no_folder_is_refused(tmp_path: Path, honest: list[
     (part,) = plant.write(tmp_path / "trace", plant.renamed(honest, "a")).glob("*/*.parquet")
     assert "a file; expected the folder of the trace, which holds broker=NAME/part-*.parquet" in audit(part).stderr
     assert "no such folder" in audit(tmp_path / "nowhere.jsonl").stderr
+
+
+@pytest.mark.parametrize("rules", ["", " ,, "])
+def test_rules_without_an_id_are_refused_and_not_taken_for_all(
+    tmp_path: Path, honest: list[plant.Row], rules: str
+) -> None:
+    done = audit(plant.write(tmp_path / "trace", plant.renamed(honest, "a")), "--rules", rules)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--rules is empty" in done.stderr
+
+
+def test_a_rule_that_no_row_decides_is_no_clean_audit(tmp_path: Path, honest: list[plant.Row]) -> None:
+    done = audit(plant.write(tmp_path / "trace", plant.renamed(honest, "a")), "--rules", "R-CURSOR-11")
+    assert done.exit_code == 2
+    assert "nothing was checked: no row of the trace decided a rule" in done.stderr

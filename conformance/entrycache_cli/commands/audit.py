@@ -113,6 +113,8 @@ def audit(
     if given is not None:
         _require_settings(given, Path(where))
     ids = tuple(part.strip() for item in rules for part in item.split(",") if part.strip())
+    if rules and not ids:
+        raise UsageError("--rules is empty; expected ids of rules such as R-EVICT-8, with commas")
     read_by_spark = _for_spark(where, backend, metadata)
     if read_by_spark is not None and new_only:
         raise UsageError(f"{where}: --new-only is for a folder of this machine; it compares the files of parts")
@@ -147,7 +149,7 @@ def audit(
     if result.unwritten:
         raise WriteError(result.unwritten)
     if result.exit_code == 2:
-        options.print_nothing_checked(list(result.notes))
+        options.print_nothing_checked(list(result.notes) or ["no row of the trace decided a rule"])
     if strict and result.exit_code == 0 and (message := strict_message(result)):
         raise UsageError(message)
     context.exit(result.exit_code)
