@@ -1,7 +1,7 @@
 """The bounded models of `pulsar-pip430` that are exhausted; together they fire every law.
 
-The first models cover the levels `manager`, `reads`, `cursors` and `pending`, and the variants; the others cover levels
-`range` and `queue`. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
+The first models cover the levels from `manager` on, and the variants; the others cover levels `range`
+and `queue`. `CI`, `LONG` and `NIGHTLY` are the models of the profiles.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Final
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, limit_depths
 from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, ListedModel, slot
 from entrycache_reference.pulsar_pip430 import config, ops
-from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, ReadName
+from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, Position, ReadName, RequestName
 
 _A: Final = CacheName("a")
 _B: Final = CacheName("b")
@@ -20,6 +20,7 @@ _D: Final = CursorName("d")
 _H: Final = HoldName("h")
 _LOW: Final = Position(0, 0)
 _NEXT: Final = Position(0, 1)
+_THIRD: Final = Position(0, 2)
 _OTHER: Final = Position(1, 0)
 
 MANAGER: Final = ListedModel(
@@ -168,7 +169,94 @@ PENDING: Final = ListedModel(
 )
 """Reads that overlap: what is asked, who waits, and every order of answers."""
 
-LATER_LEVELS: Final = (MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP, PENDING)
+_F, _G, _R = (ReadName(name) for name in "fgr")
+
+PERMITS: Final = ListedModel(
+    "permits of reads in flight",
+    config.Config(
+        ttl_nanos=0,
+        storage=config.Storage.HELD,
+        max_reads_in_flight_bytes=450,
+        acquire_queue=2,
+        acquire_timeout_millis=1,
+    ),
+    (
+        *(ops.StorageAnswer(ask, answer) for ask in range(3) for answer in (*ops.StorageAnswerKind, 1)),
+        ops.ReplayBegin(_A, _C, _R, (_LOW, _NEXT)),
+        ops.ReadBegin(_A, _C, _F, 1),
+        *(ops.Release(HoldName(name)) for name in (_F, _G, _R)),
+        *(ops.Ack(_A, cursor, pos) for cursor, pos in ((_C, _LOW), (_C, _NEXT), (_D, _NEXT))),
+        *(ops.MarkDelete(_A, _C, pos) for pos in (_LOW, _THIRD)),
+        ops.Deactivate(_A, _C),
+        ops.CursorClose(_A, _D),
+        ops.Advance(1_000_000),
+        ops.LimiterState(),
+    ),
+    "answers to three asks that two reads wait for, a replay and a read that take permits too, releases, "
+    "acknowledgements, a cursor that leaves, time",
+    latest_nanos=1_000_000,
+    slots=9,
+    depth=5,
+    start=(
+        *(ops.Append(_A, Position(0, entry), 10) for entry in range(3)),
+        ops.CursorOpen(_A, _C, _LOW, durable=False),
+        ops.CursorOpen(_A, _D, _THIRD, durable=False),
+        ops.Append(_A, Position(0, 3), 10),
+        *(ops.Deactivate(_A, cursor) for cursor in (_C, _D)),
+        ops.Append(_A, _OTHER, 10),
+        *(ops.Activate(_A, cursor) for cursor in (_C, _D)),
+        ops.Append(_B, Position(7, 0), 10),
+        ops.CursorOpen(_B, _C, Position(7, 0), durable=False),
+        ops.ReadBegin(_A, _D, _G, 3),
+        ops.ReadBegin(_A, _C, _F, 4),
+    ),
+)
+"""Two reads that overlap beside cached entries, and have nearly all permits: who comes next waits, or is refused."""
+
+IN_FLIGHT: Final = replace(
+    PERMITS,
+    name="reads in flight",
+    config=replace(PERMITS.config, max_reads_in_flight_bytes=0),
+    description=f"{PERMITS.description}; reads take no permits",
+)
+"""The same reads without a limit."""
+
+LIMITER: Final = ListedModel(
+    "a limiter alone",
+    config.Config(max_reads_in_flight_bytes=3, acquire_queue=2, acquire_timeout_millis=1),
+    (
+        *(ops.Acquire(RequestName(name), permits) for name in "pqrs" for permits in (1, 2, 4)),
+        *(ops.GiveBack(RequestName(name)) for name in "pqrs"),
+        ops.Advance(1_000_000),
+        ops.LimiterState(),
+    ),
+    "four requests for 1, 2 or 4 of 3 permits, of which two may wait, all given back in any order, time",
+    latest_nanos=1_000_000,
+)
+"""Permits without reads, explored completely."""
+
+LEDGER: Final = ListedModel(
+    "reads over the end of a ledger",
+    config.Config(ttl_nanos=0),
+    (
+        *(ops.CursorRead(_A, _C, most) for most in (1, 3)),
+        *(ops.Ack(_A, _C, pos) for pos in (_NEXT, _OTHER)),
+        *(ops.CursorSeek(_A, _C, pos) for pos in (_LOW, _NEXT)),
+        ops.Evict(1),
+    ),
+    "reads of one and of three entries, acknowledgements, seeks, a pass",
+    depth=6,
+    start=(
+        *(ops.Append(_A, pos, 10) for pos in (_LOW, _NEXT, _OTHER)),
+        ops.CursorOpen(_A, _C, _LOW, durable=False),
+    ),
+)
+"""A managed ledger whose storage answers at once."""
+
+LATER_LEVELS: Final = (
+    *(MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP, PENDING),
+    *(LEDGER, LIMITER, IN_FLIGHT, PERMITS),
+)
 
 
 # --- Levels `range` and `queue`
@@ -293,7 +381,13 @@ UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
 )
 """The models of a long run."""
 
-BOUNDED: Final[Mapping[str, int]] = {READS.name: 7, WITHOUT_EXPECTED_READS.name: 8, WITHOUT_BUDGET.name: 5}
+BOUNDED: Final[Mapping[str, int]] = {
+    READS.name: 7,
+    WITHOUT_EXPECTED_READS.name: 8,
+    WITHOUT_BUDGET.name: 5,
+    IN_FLIGHT.name: 3,
+    PERMITS.name: 4,
+}
 """The greatest number of steps of the largest models in a pull request."""
 
 CI: Final = limit_depths(UNLIMITED, BOUNDED)

@@ -195,7 +195,7 @@ def slot(cache: str, ledger: int, entry: int) -> Slot:
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """The scope of an exploration; `description` names the events.
+    """The scope of an exploration; `description` names the events, and `start` the steps before the first one.
 
     A step that leaves the bounds is judged but not followed: time after `latest_nanos`, more than `slots` slots, or a
     count below `least`.
@@ -209,10 +209,11 @@ class ListedModel:
     slots: int = 3
     least: int = 0
     depth: int | None = None
+    start: tuple[ops.Op, ...] = ()
 
     def parts(self) -> Parts:
         """Return the events, which are the same in every state, with whole states."""
-        return Parts(SYSTEM, EveryEvent(self).of, WholeStates(self))
+        return Parts(SYSTEM, EveryEvent(self).of, WholeStates(self), self.start)
 
     def describe(self) -> str:
         """Describe the bounds."""
@@ -254,7 +255,13 @@ class WholeStates:
         holds = tuple(sorted(state.holds.items()))
         asks, sent, reads, of_cursors = state.pending
         pending = (tuple(sorted(asks.items())), sent, tuple(sorted(reads.items())), tuple(sorted(of_cursors.items())))
-        return state.now_nanos, state.settings, caches, state.queue, state.is_scheduled, holds, pending
+        managed = tuple(
+            (name, tuple(one.sizes.items()), tuple(sorted(one.cursors.items())), one[3:])
+            for name, one in sorted(state.managed.items())
+        )
+        limiter = (state.limiter.free, tuple(state.limiter.out.items()), state.limiter.waiting)
+        of_cache = (caches, state.queue, state.is_scheduled, holds)
+        return state.now_nanos, state.settings, *of_cache, pending, managed, limiter
 
     def representative(self, state: State) -> State:
         """Return the representative of a state: the one that was reached first."""

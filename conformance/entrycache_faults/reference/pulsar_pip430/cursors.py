@@ -376,13 +376,14 @@ def delete_and_keep(state: State, event: ops.DeleteLedger, config: Config) -> St
     return Step(kept, outcomes.Removed(0, 0), ())
 
 
-@seeded_fault(Rule.LEDGER_18, "ledger_cursors.look_up")
-def look_up_with_one_size(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+@seeded_fault(Rule.LEDGER_18, "storage_reads.count_misses")
+def count_misses_of_one_size(state: State, name: CacheName, fills: tuple[Position, ...], config: Config) -> State:
     """A miss counts the bytes that the configuration gives to storage, and not those that were appended."""
-    done = storage_reads.look_up(state, name, wanted, config)
-    misses = done.state.counts.miss_entries - state.counts.miss_entries
-    size_bytes = state.counts.miss_bytes + misses * config.storage_entry_size
-    return done._replace(state=done.state._replace(counts=done.state.counts._replace(miss_bytes=size_bytes)))
+    done = storage_reads.count_misses(state, name, fills, config)
+    if name not in state.managed:
+        return done
+    size_bytes = state.counts.miss_bytes + len(fills) * config.storage_entry_size
+    return done._replace(counts=done.counts._replace(miss_bytes=size_bytes))
 
 
 @seeded_fault(Rule.LEDGER_19, "ledger_cursors.count_of_read")

@@ -248,7 +248,7 @@ LEDGER: Final[dict[str, Fault]] = {
     "ledger-empty-read-stays": SEEDED_FAULTS.find(cursor_faults.read_nothing_and_stay),
     "ledger-fills-of-inactive-cached": SEEDED_FAULTS.find(cursor_faults.counted_for_anyone),
     "ledger-leaving-drops-nothing": SEEDED_FAULTS.find(cursor_faults.leave_everything),
-    "ledger-miss-of-one-size": SEEDED_FAULTS.find(cursor_faults.look_up_with_one_size),
+    "ledger-miss-of-one-size": SEEDED_FAULTS.find(cursor_faults.count_misses_of_one_size),
     "ledger-one-fill-cached": SEEDED_FAULTS.find(cursor_faults.fill_only_the_first),
     "ledger-rank-after-the-move": SEEDED_FAULTS.find(cursor_faults.read_after_the_move),
     "ledger-read-ends-with-ledger": SEEDED_FAULTS.find(cursor_faults.read_within_a_ledger),
