@@ -242,7 +242,9 @@ TestRange.settings = TestQueue.settings = settings(max_examples=1, database=None
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [
-        (("pytest", "-q", "-n", "2", "--hypothesis-seed=1", "test_fast.py"), "2 passed"),
+        pytest.param(
+            ("pytest", "-q", "-n", "2", "--hypothesis-seed=1", "test_fast.py"), "2 passed", marks=pytest.mark.long
+        ),
         (("unittest", "test_fast"), "Ran 2 tests"),
     ],
 )

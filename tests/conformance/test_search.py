@@ -268,13 +268,13 @@ def test_commands_ask_for_the_definition_where_the_reference_is_the_subject() ->
     assert definition_for(reference_subject(SYSTEM)) is check_definition
 
 
-def test_a_run_below_its_minimums_has_checked_nothing(tmp_path: Any) -> None:
-    for levels in (SYSTEM.levels, ("range", "queue")):
-        options = Options(levels, Profile(3, 200, 50), 0, 0.0, tmp_path)
-        report = conform(reference_subject(SYSTEM), options).to_json()
-        assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
-        assert report["verdict"] == "nothing-checked"
-        assert "too seldom" in report["skipped"][-1]["reason"]
+@pytest.mark.parametrize("levels", [("range", "queue"), pytest.param(SYSTEM.levels, marks=pytest.mark.long)])
+def test_a_run_below_its_minimums_has_checked_nothing(levels: tuple[str, ...], tmp_path: Any) -> None:
+    options = Options(levels, Profile(3, 200, 50), 0, 0.0, tmp_path)
+    report = conform(reference_subject(SYSTEM), options).to_json()
+    assert report["levels"][levels[-1]]["verdict"] == "nothing-checked"
+    assert report["verdict"] == "nothing-checked"
+    assert "too seldom" in report["skipped"][-1]["reason"]
 
 
 class Declining(NarrowedSubject):

@@ -254,7 +254,7 @@ class Declining(Sizes):
 
 
 def test_a_machine_that_compares_nothing_fails(tmp_path: Path) -> None:
-    """In this process, behind a command, and as a test of the plugin; a class that answers something passes."""
+    """In this process and behind a command; a class that answers something passes."""
     (tmp_path / "mine.py").write_text(DECLINING, encoding="utf-8")
     command = f"{sys.executable} {tmp_path / 'mine.py'}"
     for machine in (state_machine(Declining), state_machine(command=command)):
@@ -264,6 +264,12 @@ def test_a_machine_that_compares_nothing_fails(tmp_path: Path) -> None:
     answering = state_machine(Picky)
     answering.TestCase.settings = settings(QUICK, max_examples=5)
     answering.TestCase("runTest").runTest()
+
+
+@pytest.mark.long
+def test_a_test_of_the_plugin_that_compares_nothing_fails(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(DECLINING, encoding="utf-8")
+    command = f"{sys.executable} {tmp_path / 'mine.py'}"
     arguments = ["-q", "-p", "no:cacheprovider", "--entrycache-command", command, "--entrycache-stateful"]
     line = [sys.executable, "-m", "pytest", *arguments, "-k", "stateful"]
     stateful = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)

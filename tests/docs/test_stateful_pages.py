@@ -61,8 +61,13 @@ def run_tests(folder: Path, *arguments: str, **environment: str) -> str:
 @pytest.mark.parametrize(
     ("example", "right", "wrong"),
     [
-        ("Crashes", "in self.journal}", "in self.journal[1:]}"),
-        ("SecondClient", "return dict(self.sizes)", "return dict(list(self.sizes.items())[1:])"),
+        pytest.param("Crashes", "in self.journal}", "in self.journal[1:]}", marks=pytest.mark.long),
+        pytest.param(
+            "SecondClient",
+            "return dict(self.sizes)",
+            "return dict(list(self.sizes.items())[1:])",
+            marks=pytest.mark.long,
+        ),
         ("Metrics", "self.total_bytes += size", "self.total_bytes = size"),
     ],
 )
@@ -92,6 +97,7 @@ TestRange = state_machine(MyCache, level="range").TestCase
 """A test of a cache that takes each entry again and again, and entries of a negative size without an error."""
 
 
+@pytest.mark.long
 def test_the_nightly_job_keeps_a_failure_that_is_played_again_at_home(tmp_path: Path) -> None:
     texts = read_blocks(NIGHTLY)
     steps = yaml.safe_load(texts["yaml"])["jobs"]["fuzz"]["steps"]

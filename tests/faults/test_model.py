@@ -27,7 +27,7 @@ PULSAR = pulsar_pip430.SEEDED_FAULTS.package
 KAFKA = kafka_streams.SEEDED_FAULTS.package
 A = CacheName("a")
 AT = Position(1, 0)
-CASES = 25
+CASES = 6
 
 
 def played(model: Any, config: Any, steps: Any) -> Iterator[Any]:

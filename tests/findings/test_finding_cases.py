@@ -118,15 +118,25 @@ def test_the_command_names_them_before_the_run(
     assert "--unmask kafka-older-value-written-last --unmask kafka-rewritten-tombstone-is-dropped" in done.stderr
 
 
+def line_of(folder: Path) -> list[str]:
+    return ["conform", "pulsar:4.2.4", "--level", "cursors", "--unmask", HEAP, "--failures", str(folder)]
+
+
 def test_the_command_reports_the_finding_of_a_case(
     released_subject: Callable[[str], TestedSubject], tmp_path: Path
 ) -> None:
     released_subject("pulsar:4.2.4")
-    line = ["conform", "pulsar:4.2.4", "--level", "cursors", "--unmask", HEAP, "--failures", str(tmp_path)]
-    done = CliRunner().invoke(main, [*line, "--json"])
+    done = CliRunner().invoke(main, [*line_of(tmp_path), "--json"])
     assert done.exit_code == 1
     result = json.loads(done.stdout)
     assert [(one["finding"], one["rule"], one["steps"]) for one in result["failures"]] == [(HEAP, "R-CURSOR-9", 10)]
     assert result["levels"]["cursors"]["verdict"] == "violates"
-    said = CliRunner().invoke(main, line).stdout
+
+
+@pytest.mark.long
+def test_the_tables_name_the_finding_of_a_case(
+    released_subject: Callable[[str], TestedSubject], tmp_path: Path
+) -> None:
+    released_subject("pulsar:4.2.4")
+    said = CliRunner().invoke(main, line_of(tmp_path)).stdout
     assert f"the finding's own case: {HEAP}" in said

@@ -56,10 +56,10 @@ def test_what_is_no_version_is_one_clear_line() -> None:
 @pytest.mark.parametrize(
     "follows",
     [
-        Variants(),
+        pytest.param(Variants(), marks=pytest.mark.long),
         RELEASED,
-        dataclasses.replace(RELEASED, delete_read=Variants().delete_read),
-        Variants(view_tombstone=ViewTombstone.DROPPED),
+        pytest.param(dataclasses.replace(RELEASED, delete_read=Variants().delete_read), marks=pytest.mark.long),
+        pytest.param(Variants(view_tombstone=ViewTombstone.DROPPED), marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize("declared", [{}, NAMES], ids=["none", "those-of-the-releases"])
@@ -127,6 +127,7 @@ def test_serve_speaks_the_protocol_for_a_jar_and_declares_its_variants(jar: Path
     assert re.search(r"^get +ThreadCache\.get$", calls.stdout, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_a_campaign_plays_a_jar_and_records_its_checksum(jar: Path) -> None:
     done = CliRunner().invoke(main, ["campaign", str(jar), "--cases", "2", "--steps", "50", "--json"])
     assert done.exit_code == 0, done.output

@@ -39,13 +39,12 @@ SMOKED = [
 ]  # fmt: skip
 
 
-IN_JSON = ("errored-message-surrogate", "ops-empty", "leaked-positive")
-IN_JSON_LONG = ("implementation-surrogate", "skipped-with-markup")
+IN_JSON = ("ops-empty", "leaked-positive")
+IN_JSON_LONG = ("errored-message-surrogate", "implementation-surrogate", "skipped-with-markup")
 
 
 IN_EVERY_RUN = {
-    "right", "offers-only-get", "get-exits-1", "get-hangs", "get-errs", "get-hits-everything", "hangs-always",
-    "leaked-positive", "wrong-once-late", "begins-with-a-daemon",
+    "right", "offers-only-get", "get-exits-1", "get-hangs", "hangs-always", "leaked-positive", "begins-with-a-daemon",
 }  # fmt: skip
 """The kinds of conforming or shrunk runs in every run; the expensive others are for the long run."""
 
