@@ -62,7 +62,7 @@ def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
 )
 @pytest.mark.parametrize("system", PRESETS)
 def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: str, backend: str) -> None:
-    rows = next(iter(plant.honest(tmp_path / "honest", 300, 4, preset=PRESETS[system]).values()))
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS[system]).values()))
     altered = [row for name, own in alterations(rows) for row in plant.renamed(own, name)]
     result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, system=system, threads="one", clock="virtual"))
     assert sorted({(one.broker, one.rule) for one in result.violations}) == []
