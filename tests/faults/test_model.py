@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import sys
 from collections.abc import Iterator
@@ -36,7 +37,10 @@ def cases(name: str) -> Iterator[Any]:
     declaration = Declaration(system, frozenset(system.ops), payload=True)
     for _ in range(CASES):
         menu = system.cases.menu(system.ops)
-        yield make_case(source.randint, declaration, menu, Coverage(), 25).case
+        case = make_case(source.randint, declaration, menu, Coverage(), 25).case
+        if name == "kafka-streams":  # the outcome of nested re-entries doubles with each of them
+            case = dataclasses.replace(case, config=dataclasses.replace(case.config, reentry_budget=2))
+        yield case
 
 
 @pytest.mark.parametrize(("name", "package"), [("pulsar-pip430", PULSAR), ("kafka-streams", KAFKA)])
