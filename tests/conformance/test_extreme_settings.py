@@ -22,7 +22,7 @@ SETTINGS: Final = [
     for field in dataclasses.fields(system.model.config)
     if field.name != "variants"
 ]
-CASES: Final = 2
+CASES: Final = 1
 MAX_SECONDS: Final = 10
 
 

@@ -353,7 +353,7 @@ def test_what_is_reachable_depends_on_what_is_offered() -> None:
 def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
     subject = reference_subject(SYSTEM)
     subject._declaration = offered(ops=frozenset({"insert", "get"}))
-    report = conform(subject, Options(("range", "queue"), PROFILES["dev"], 0, 0.0, tmp_path)).to_json()
+    report = conform(subject, Options(("range", "queue"), Profile(60, 0, 0), 0, 0.0, tmp_path)).to_json()
     assert report["levels"]["range"]["verdict"] == "conforms"
     assert report["levels"]["queue"]["verdict"] == "nothing-checked"
     assert "evict" in report["levels"]["queue"]["missing"]

@@ -68,10 +68,11 @@ SPINS = "liveness-mark-survives-requeue"
 
 def in_every_run() -> set[str]:
     """Return the first seeded fault of each system; the others are for the long run."""
-    first: dict[str, str] = {}
-    for part, _, names, _ in faults.GROUPS:
-        first.setdefault(part.origin, min({*names} - {SPINS}))
-    return {*first.values()}
+    parts = (
+        [names for part, _, names, level in faults.GROUPS if part is each and level != LONG_LEVEL]
+        for each in faults.FAULTS
+    )
+    return {min({*names[0]} - {SPINS}) for names in parts}
 
 
 LONG_LEVEL = "inflight"
