@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.subjects.child import Child
+from entrycache_conformance.subjects.processes import ChildProcess
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
@@ -112,6 +113,25 @@ def test_a_line_after_the_last_answer_is_a_mistake(
     assert (code, out) == (3, ""), err
     assert "the subject wrote a line after the answer to the last request: '" in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_start_that_a_signal_stops_is_no_mistake_of_the_subject(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = OFFERS.replace("EXTRA", "''")
+    offer = '{"pulsar-pip430": {"ops": ["usage"]}}'
+    child = Child([sys.executable, "-I", "-S", "-c", program, str(tmp_path / "starts"), offer])
+    child.restart()
+
+    def stop(process: ChildProcess, seconds: float) -> None:
+        process._move(seconds)  # the answer has come
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as during:
+        during.setattr(ChildProcess, "receive", stop)
+        with pytest.raises(KeyboardInterrupt):
+            child.play([USAGE])
+    child.close()
 
 
 @pytest.mark.parametrize(

@@ -130,10 +130,11 @@ class Child(TestedSubject):
     def _start(self) -> Declaration:
         self._process = ChildProcess(self.argv, self._on_stderr)
         self.runs.begin()
-        self._unanswered = 0
+        self._unanswered = 1  # so that a signal during the start leaves no answer that nobody asked for
         self._process.send(START)
         try:
             line = self._process.receive(self._start_seconds)
+            self._unanswered = 0
             if line is FailureKind.HANG:
                 raise BrokenSubject(f"no answer to start within {self._start_seconds:g} s")
             if isinstance(line, FailureKind):
