@@ -1,8 +1,8 @@
 """Lemmas about reads, their permits, and what they ask of storage.
 
-The loops of `lookups`, `fill` and `deliver`, on any number of positions, are folds. The laws of permits hold on any
-numbers, and no wake-up is lost. The loops that serve those who wait, and that fail those who wait too long, end only at
-a head that has to go on waiting.
+The loops of `lookups`, `fill` and `deliver`, on any number of positions, are folds. An answer reaches everyone who
+waits. The laws of permits hold on any numbers, and no wake-up is lost. The loops that serve those who wait, and that
+fail those who wait too long, end only at a head that has to go on waiting.
 
 A stand-in replaces the operation of a turn; it answers anything and records its turns. So each turn stands for any
 turn, with any position and any state that the turn before left; after the first one, the loop may have made any number
@@ -30,12 +30,16 @@ from entrycache_reference.pulsar_pip430.state import (
     Ask,
     HeldPosition,
     Limiter,
+    OpenRange,
+    OpenRead,
     Part,
     PendingReads,
     RangeRequest,
     Slot,
     State,
     Step,
+    Wait,
+    Waiter,
     WaitingRequest,
     initial,
 )
@@ -452,7 +456,85 @@ def _pieces_at_the_first_ask(
     return (*pieces[: at + 1], pending_reads.Piece(None, pieces[at + 1].first, last.entry))
 
 
+# An answer: up to three reads wait for an ask, each for a part of it, and perhaps for a part of another one.
+
+READERS: Final = tuple(vocabulary.ReadName(name) for name in "xyz")
+OTHER_PART: Final = Wait(1, 7, 7)
+"""A part that another ask is to bring."""
+
+
+def _waiting_reads(number: int, also_waiting: tuple[bool, ...]) -> tuple[PendingReads, list[tuple[Any, Any]]]:
+    """Build a table in which reads wait for parts of ask 0 with any bounds, and some of them for ask 1 too."""
+    parts = [(shapes.any_integer(f"first {name}"), shapes.any_integer(f"last {name}")) for name in READERS[:number]]
+    waiting = tuple(Waiter(name, first) for name, (first, _) in zip(READERS, parts, strict=False))
+    waits = [(Wait(0, *part), *((OTHER_PART,) if also else ())) for part, also in zip(parts, also_waiting, strict=True)]
+    whole = OpenRange(vocabulary.Position(1, 4), vocabulary.Position(1, 7))
+    reads = {name: OpenRead(whole._replace(waits=own)) for name, own in zip(READERS, waits, strict=False)}
+    return PendingReads({0: Ask(1, 4, 6, waiting), 1: Ask(1, 7, 7, ())}, 2, reads), parts
+
+
+def _is_given(after: Any, name: vocabulary.ReadName, also: bool, part: tuple[Any, Any], given: range) -> Any:
+    """Build the claim that a read has got each given entry of its part and no other, and has ended if it may."""
+    pending, done = after
+    ends = [end for end in done if end.read == name]
+    if also == bool(ends) or also != (name in pending.reads) or len(ends) > 1:
+        return z3.BoolVal(False)
+    got = pending.reads[name].range.given if also else ends[0].entries
+    if got is None or (also and pending.reads[name].range.waits != (OTHER_PART,)):
+        return z3.BoolVal(False)
+    entries = [pos.entry for pos in got]
+    first, last = (symbolic.raw(bound) for bound in part)
+    return z3.And([z3.BoolVal(entry in entries) == z3.And(first <= entry, entry <= last) for entry in given])
+
+
+def _delivery_obligations(table: Any, model: Model) -> Iterator[lemma.Obligation]:
+    answers: tuple[tuple[Any, range], ...] = ((ops.StorageAnswerKind.ALL, range(4, 7)), (2, range(4, 6)))
+    for (answer, given), number in product(answers, range(1, len(READERS) + 1)):
+        for also_waiting in product((False, True), repeat=number):
+            pending, parts = _waiting_reads(number, also_waiting)
+            bounds = [(symbolic.raw(first), symbolic.raw(last)) for first, last in parts]
+            known = z3.And([z3.And(first >= 4, first <= last, last <= 6) for first, last in bounds])
+            give = lemma.build_term_model(model, {})["pending_reads.give_to_all"]
+
+            def run(give: Any = give, pending: PendingReads = pending, answer: Any = answer) -> Any:
+                return give(pending, 0, answer)
+
+            claims = [
+                z3.Implies(
+                    condition,
+                    z3.And(
+                        [
+                            z3.BoolVal(0 not in after[0].asks),
+                            *(
+                                _is_given(after, name, also, part, given)
+                                for name, also, part in zip(READERS, also_waiting, parts, strict=False)
+                            ),
+                        ]
+                    ),
+                )
+                for condition, after in symbolic.paths(run, known)
+            ]
+            yield lemma.Obligation(f"answer {answer}, waiting {also_waiting}", known, z3.And(claims))
+
+
+def _give_all_but_the_last(pending: PendingReads, number: int, answer: ops.StorageAnswerKind | int) -> Any:
+    waiting = pending.asks[number].waiting
+    last = waiting[-1].read
+    after, done = pending_reads.give_to_all(pending, number, answer)
+    if len(waiting) < 2:
+        return after, done
+    reads = {**after.reads, last: pending.reads[last]}
+    return after._replace(reads=reads), tuple(end for end in done if end.read != last)
+
+
 LEMMAS: Final = (
+    lemma.Lemma(
+        rules.Rule.INFLIGHT_3,
+        "an answer is delivered to everyone who waits, each his part and no more, and who waits for nothing else ends: "
+        "up to three reads, parts with any bounds in an ask of three entries, whole and short answers",
+        _delivery_obligations,
+        _fault("The read that joined last is forgotten.", "pending_reads.give_to_all", _give_all_but_the_last),
+    ),
     lemma.Lemma(
         rules.Rule.INFLIGHT_2,
         "no entry is asked for while a joinable ask covers it, and each entry is waited for once: any range, and up to "
