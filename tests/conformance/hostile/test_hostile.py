@@ -44,7 +44,8 @@ IN_JSON_LONG = ("errored-message-surrogate", "implementation-surrogate", "skippe
 
 
 IN_EVERY_RUN = {
-    "right", "offers-only-get", "get-exits-1", "get-hangs", "hangs-always", "leaked-positive", "begins-with-a-daemon",
+    "right", "offers-only-get", "get-exits-1", "get-hangs", "hangs-always", "leaked-positive", "wrong-once-late",
+    "begins-with-a-daemon",
 }  # fmt: skip
 """The kinds of conforming or shrunk runs in every run; the expensive others are for the long run."""
 
