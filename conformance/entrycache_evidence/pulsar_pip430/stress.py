@@ -421,6 +421,7 @@ def generate_ledger_runs() -> Iterator[Run]:
 
 # --- Short random runs of permits, of pending reads and of grouped replays
 
+FLIGHT_RUNS: Final = 360
 NARROW_RUNS: Final = 120
 """The number of short runs of each kind."""
 MILLISECOND_NANOS: Final = 10**6
@@ -470,6 +471,69 @@ def mix_replays(source: random.Random) -> Iterator[ops.Op]:
         yield from (ops.Observe(), ops.Release(HoldName("h")), ops.CursorState(A, name), ops.Metrics())
 
 
+FLIGHT_STEPS: Final = 56
+
+
+def mix_reads_in_flight(source: random.Random) -> Iterator[ops.Op]:
+    """Read two managed caches at once, answer storage in any order, and let cursors move and leave meanwhile."""
+    names, reads = [CursorName(name) for name in source.choice(("c", "cd", "cd"))], [ReadName(name) for name in "stuv"]
+    places_of = {
+        A: [at(entry, ledger) for ledger in (1, 2, 3) for entry in range(4)],
+        B: [at(entry, 7) for entry in range(5)],
+    }
+    for cache, places in places_of.items():
+        appends: list[ops.Op] = [ops.Append(cache, pos, source.choice((0, 1, 2, 30))) for pos in places[:-1]]
+        opened: list[ops.Op] = [
+            ops.CursorOpen(cache, name, places[source.choice((0, 0, 0, 1))], True) for name in names
+        ]
+        uncached = source.choice((3, 3, 6, len(appends)))
+        yield from (*appends[:uncached], *opened, *appends[uncached:])
+    yield from (ops.ReadBegin(A, name, read, most) for name, read, most in zip(names, reads, (2, 5), strict=False))
+    for number in range(FLIGHT_STEPS):
+        cache, name = source.choice((A, A, A, B)), source.choice(names)
+        places = places_of[cache]
+        pos = source.choice(places)
+        read, wanted = source.choice(reads), tuple(source.sample(places[:-1], source.choice((1, 2, 3, 3))))
+        answer = source.choice((*ops.StorageAnswerKind, ops.StorageAnswerKind.ALL, ops.StorageAnswerKind.FAIL, 0, 1, 2))
+        begins: Sequence[ops.Op] = (
+            ops.ReadBegin(cache, name, read, source.choice((1, 2, 3, 5, 9))),
+            ops.ReplayBegin(cache, name, read, wanted),
+        )
+        moves: Sequence[ops.Op] = (
+            ops.Ack(cache, name, pos),
+            ops.Ack(cache, name, source.choice(places[:3])),
+            source.choice((ops.MarkDelete(cache, name, pos), *2 * (ops.CursorSeek(cache, name, places[0]),))),
+            source.choice((ops.Activate(cache, name), ops.Deactivate(cache, name), ops.CursorClose(cache, name))),
+            source.choice((ops.Append(cache, places[-1], 2), ops.DeleteLedger(cache, pos.ledger), ops.Evict(9))),
+            source.choice((ops.Advance(MILLISECOND_NANOS), ops.CursorOpen(cache, name, pos, True))),
+        )
+        leaves: Sequence[ops.Op] = (
+            ops.Release(HoldName(read)),
+            ops.ReplayAdd(HoldName(read), pos, source.choice(list(ops.Dispatcher))),
+        )
+        answers = (ops.StorageAnswer(source.randrange(number // 3 + 1), answer),)
+        yield source.choice(source.choices((begins, answers, moves, leaves), (6, 7, 3, 2))[0])
+
+
+def generate_flight_runs() -> Iterator[Run]:
+    """Generate short random runs of reads in flight, with and without permits, under every variant."""
+    for number in range(FLIGHT_RUNS):
+        source = random.Random(f"flight {number}")
+        yield (
+            configuration.Config(
+                max_size_bytes=source.choice((1_000, 1_000, 1_000, 40, 0)),
+                grace_millis=0,
+                storage=configuration.Storage.HELD,
+                evict_by_expected_reads=number % 2 == 0,
+                max_reads_in_flight_bytes=source.choice((0, 0, 150, 260, 400, 400)),
+                acquire_timeout_millis=source.choice((1, 2)),
+                acquire_queue=source.choice((1, 3, 9)),
+                variants=choose_each_variant(configuration.Variants(), source),
+            ),
+            tuple(mix_reads_in_flight(source)),
+        )
+
+
 def generate_narrow_runs() -> Iterator[Run]:
     """Generate short random runs of permits, of pending reads and of replays, under every variant."""
     for number in range(NARROW_RUNS):
@@ -497,4 +561,5 @@ def generate_crowded_runs() -> Iterator[Run]:
         yield replace(config, variants=variants), tuple(requeue_many_times())
     yield from generate_random_runs()
     yield from generate_ledger_runs()
+    yield from generate_flight_runs()
     yield from generate_narrow_runs()

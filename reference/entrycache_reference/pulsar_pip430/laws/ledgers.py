@@ -14,6 +14,7 @@ from entrycache_reference.pulsar_pip430.config import (
     DeletedAcks,
     DisabledLimit,
     LimiterTimeout,
+    Replay,
     Storage,
     ZeroReads,
 )
@@ -381,6 +382,28 @@ def sizes_estimated(pre: State, step: Step, name: CacheName, ledger: int) -> set
     return {max(10_240, one.taken_bytes // one.taken_entries if one.taken_entries else 0) for one in taken}
 
 
+def replays_in_groups(config: Config, pre: State, event: ops.ReplayBegin, step: Step) -> bool:
+    """Return whether a grouped replay that takes permits begins and does not end at once."""
+    is_grouped = config.variants.replay is Replay.GROUPED and take_permits(config, pre, event, step)
+    return is_grouped and event.read in step.state.pending.of_cursors
+
+
+def reads_no_more_than_the_limit(config: Config, pre: State, event: ops.ReplayBegin, step: Step) -> bool:
+    """Check R-LIMIT-1, for what a grouped replay reads beside its positions: the limit has room for all of it."""
+    read = step.state.pending.of_cursors[event.read]
+    ranges = (*read.ranges, *read.waiting, *read.finished)
+    read_entries = {(one.first.ledger, entry) for one in ranges for entry in range(one.first.entry, one.last.entry + 1)}
+    between = read_entries - {(pos.ledger, pos.entry) for pos in read.wanted}
+    sizes = pre.managed[read.cache].sizes
+    has_unknown = any(not any(sizes[pos.ledger]) for pos in read.wanted)
+    if has_unknown or not between:
+        return not between
+    ledgers = {pos.ledger for pos in read.wanted}
+    entry_bytes = {ledger: 64 + min(sizes_estimated(pre, step, read.cache, ledger)) for ledger in ledgers}
+    left_bytes = config.max_reads_in_flight_bytes - sum(entry_bytes[pos.ledger] for pos in read.wanted)
+    return len(between) * entry_bytes[max(between)[0]] <= left_bytes
+
+
 def are_permits_out(config: Config, pre: State, event: Op, step: Step) -> bool:
     """Return whether permits of reads by cursors are out, before the step or after it."""
     both = (*pre.limiter.out, *step.state.limiter.out)
@@ -487,6 +510,7 @@ LEDGER_LAWS: Final = (
 
 RANGE_LAWS: Final = (
     Law(Rule.LIMIT_1, READING_OPS, asks_for_ranges, takes_the_estimate, True),
+    Law(Rule.LIMIT_1, (ops.ReplayBegin,), replays_in_groups, reads_no_more_than_the_limit, True),
     Law(Rule.LIMIT_4, READING_OPS, has_to_wait, waits_behind_the_others, True),
     Law(Rule.LIMIT_5, READING_OPS, are_permits_out, are_out_while_held, True),
     Law(Rule.LIMIT_8, READING_OPS, reads_a_later_chunk, has_permits_of_its_own, True),

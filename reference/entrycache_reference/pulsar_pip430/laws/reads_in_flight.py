@@ -203,6 +203,30 @@ def wants_the_next_ones(config: Config, pre: State, event: ops.ReadBegin, step: 
     return bool(read.wanted) and both == left[: len(both)] and len(both) <= event.max_entries
 
 
+def has_reads_of_cursors(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a read that is no replay is open after the step."""
+    return any(read.most is not None for read in step.state.pending.of_cursors.values())
+
+
+def wants_what_is_left(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-3: what a read still wants, and what it has got of earlier chunks, are the entries asked for."""
+    for name, read in step.state.pending.of_cursors.items():
+        if read.most is None:
+            continue
+        before = pre.pending.of_cursors.get(name)
+        total = event.max_entries if before is None else of_earlier_chunks(pre, name, before)
+        if of_earlier_chunks(step.state, name, read) != total:
+            return False
+    return True
+
+
+def of_earlier_chunks(state: State, name: ReadName, read: ReadInFlight) -> int:
+    """Return the number of entries that a read wants, and of those that it has got of chunks before the present one."""
+    assert read.most is not None
+    present = {*read.wanted}
+    return read.most + sum(1 for pos in got_by(state, name) if pos not in present)
+
+
 # Answers.
 
 
@@ -283,14 +307,19 @@ def waits_in_part(config: Config, pre: State, event: ops.StorageAnswer, step: St
 
 
 def waits_for_the_rest(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
-    """Check R-INFLIGHT-5: a chunk of which a part is out delivers nothing and moves nothing."""
+    """Check R-INFLIGHT-5: a chunk of which a part is out delivers nothing and moves nothing.
+
+    Ranges that waited for permits may begin in the same step.
+    """
     for part in parts_waiting(pre, event):
         after = step.state.pending.of_cursors.get(part.name)
         if not part.others or is_failing(part.read):
             continue
         if after is None or (after.wanted, after.most) != (part.read.wanted, part.read.most):
             return False
-        if sorted(waits_of_read(after)) != sorted(part.others):
+        granted = {cached.request for cached in part.read.waiting}
+        waits = [wait for cached in after.ranges if cached.request not in granted for wait in waits_within(cached)]
+        if sorted(waits) != sorted(part.others):
             return False
     return True
 
@@ -400,7 +429,7 @@ def has_a_second_try(config: Config, pre: State, event: ops.StorageAnswer, step:
 
 
 def reads_the_whole_range(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
-    """Check R-INFLIGHT-7: the read goes on, and waits for all of the range or finds parts of it cached."""
+    """Check R-INFLIGHT-7: the read has given back what it had of the range, and waits for it or finds parts cached."""
     for part, cached in tries_again(config, pre, event, step):
         after = step.state.pending.of_cursors.get(part.name)
         ranges = () if after is None else after.ranges
@@ -411,11 +440,16 @@ def reads_the_whole_range(config: Config, pre: State, event: ops.StorageAnswer, 
         covered |= {pos.entry for pos in hits_within(second[0])}
         if covered != set(range(cached.first.entry, cached.last.entry + 1)):
             return False
+        others = [other for other in (*ranges, *(after.finished if after else ())) if other is not second[0]]
+        of_others = {pos for other in others for pos in (*hits_within(other), *given_within(other))}
+        held = {pos for pos in got_by(step.state, part.name) if cached.first <= pos <= cached.last}
+        if held - of_others != {*hits_within(second[0])} - of_others:
+            return False
     return True
 
 
 def has_lost_a_part_of_several(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
-    """Return whether a read loses a part, or has lost one, and waits elsewhere too."""
+    """Return whether a read loses a part, or has lost one, and waits of_others too."""
     waiting = parts_waiting(pre, event) if answers_cursors(config, pre, event, step) else []
     return any(part.others and (event.answer in FAILURES or is_failing(part.read)) for part in waiting)
 
@@ -541,6 +575,7 @@ def is_held_reading(config: Config, pre: State, event: Any, step: Step) -> bool:
 
 READS_IN_FLIGHT_LAWS: Final = (
     Law(Rule.LEDGER_3, (ops.ReadBegin,), keeps_a_read_open, wants_the_next_ones, True),
+    Law(Rule.LEDGER_3, READING_OPS, has_reads_of_cursors, wants_what_is_left, True),
     Law(Rule.LEDGER_18, (*READING_OPS, *RELEASING_OPS), is_held_reading, counts_what_storage_gave, True),
     Law(Rule.INFLIGHT_2, READING_OPS, sends_asks, asks_once, True),
     Law(Rule.INFLIGHT_3, (ops.StorageAnswer,), gives_to_cursors, fills_with_the_count_of_now, True),
