@@ -449,7 +449,7 @@ def reads_the_whole_range(config: Config, pre: State, event: ops.StorageAnswer, 
 
 
 def has_lost_a_part_of_several(config: Config, pre: State, event: ops.StorageAnswer, step: Step) -> bool:
-    """Return whether a read loses a part, or has lost one, and waits of_others too."""
+    """Return whether a read loses a part, or has lost one, and waits elsewhere too."""
     waiting = parts_waiting(pre, event) if answers_cursors(config, pre, event, step) else []
     return any(part.others and (event.answer in FAILURES or is_failing(part.read)) for part in waiting)
 
