@@ -14,7 +14,7 @@ from entrycache_conformance.subjects.processes import ChildProcess
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import BrokenAdapter, BrokenSubject
-from entrycache_protocol.subject import RunResult
+from entrycache_protocol.subject import FailedRun, RunResult
 from entrycache_protocol.wire import encode_request, parse_line
 from entrycache_reference.pulsar_pip430 import Config, ops
 from tests.support.command import run
@@ -148,6 +148,35 @@ def test_a_program_that_fails_when_it_is_stopped_has_a_note(
     code, out, err = run(capsys, "replay", str(case), "--command", command)
     assert (code, bool(out)) == (0, True), err
     assert err.count(f"the subject ended with {note} after it was asked to stop") == bool(note), err
+
+
+FLUSHES_WHEN_IDLE: Final = """
+import json, select, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": {"ops": ["usage"]}}}), flush=True)
+    elif request["cmd"] == "run":
+        if len(request["steps"]) == 2:
+            import os
+            os._exit(1)
+        print(json.dumps({"id": request["id"], "outcomes": [{"entries": 0, "bytes": 0}]}))
+        if request["id"] % 2 or not select.select([sys.stdin], [], [], 0.2)[0]:
+            sys.stdout.flush()
+"""
+
+
+def test_a_run_whose_answer_was_lost_by_a_later_death_is_not_blamed() -> None:
+    """The program writes its answers when it has nothing to do, and a run of two steps ends it at once."""
+    two_steps = Case(USAGE.system, Config(), (ops.Usage(), ops.Usage()))
+    cases = [USAGE, USAGE, USAGE, two_steps, USAGE]
+    child = Child([sys.executable, "-I", "-S", "-c", FLUSHES_WHEN_IDLE])
+    try:
+        first, second, lost, dead, last = child.play(cases)
+    finally:
+        child.close()
+    assert all(isinstance(answer, RunResult) for answer in (first, second, lost, last))
+    assert isinstance(dead, FailedRun)
 
 
 def test_answers_that_nobody_waited_for_are_no_mistake(tmp_path: Path) -> None:

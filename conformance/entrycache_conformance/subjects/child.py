@@ -228,7 +228,7 @@ class Child(TestedSubject):
             got, failure = self._exchange(batch)
             answers += got
             if failure is not None:
-                answers.append(self._again(batch[len(got)], failure) if self._patient else failure)
+                answers += self._again(batch[len(got) :], failure) if self._patient else [failure]
         return answers
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
@@ -291,15 +291,35 @@ class Child(TestedSubject):
             raise broken from None
         return answers, None
 
-    def _again(self, case: Case, failure: FailedRun) -> Answer:
-        """Try a failed run once more, alone, on a fresh process."""
+    def _again(self, cases: Sequence[Case], failure: FailedRun) -> list[Answer]:
+        """Try a failed run once more, alone, on a fresh process.
+
+        If it passes then, a run that was sent behind it may have ended the process before the answers that came first
+        were written. So these runs are played one by one, up to one that fails.
+        """
         self._drop()
-        _, second = self._exchange([case])
+        answers, second = self._exchange(cases[:1])
+        if second is not None:
+            return [self._confirm(failure, second)]
+        for case in cases[1:]:
+            got, other = self._exchange([case])
+            if other is not None:
+                self._drop()
+                _, second = self._exchange([case])
+                return [*answers, self._confirm(other, second)]
+            answers += got
+        raise self._passed(failure)
+
+    def _passed(self, failure: FailedRun) -> BrokenSubject:
+        what = failure.trouble.value
+        return self._broken(
+            BrokenSubject(f"a run failed ({what}: {failure.message}) and passed when it was tried again")
+        )
+
+    def _confirm(self, failure: FailedRun, second: FailedRun | None) -> FailedRun:
+        """Return the failure of a second try, if it is that of the first one."""
         if second is None:
-            what = failure.trouble.value
-            raise self._broken(
-                BrokenSubject(f"a run failed ({what}: {failure.message}) and passed when it was tried again")
-            )
+            raise self._passed(failure)
         if second.trouble is not failure.trouble or second.step != failure.step:
             raise self._broken(
                 BrokenSubject(
