@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step
+from entrycache_reference.kafka_streams import Config, Variants, initial, laws, ops, step, views
 from entrycache_reference.kafka_streams.config import CloseCheck, ExpiredWindows
-from entrycache_reference.kafka_streams.outcomes import Done, Failed, Value, WindowListing
+from entrycache_reference.kafka_streams.laws.windows import name_entry
+from entrycache_reference.kafka_streams.outcomes import Done, Failed, NextEntry, Outcome, Value, WindowListing
 from entrycache_reference.kafka_streams.state import State
 from entrycache_reference.kafka_streams.view_ops import (
     SessionGet,
@@ -26,6 +28,7 @@ from entrycache_reference.kafka_streams.view_ops import (
     WindowPut,
     WindowView,
 )
+from entrycache_reference.rules import Rule
 
 RELEASED = Config(variants=Variants(expired_windows=ExpiredWindows.CACHED, close_check=CloseCheck.KEY_VALUE))
 DEFAULT = Config()
@@ -48,6 +51,35 @@ def play(*events: Any, config: Config = DEFAULT) -> tuple[State, list[Any]]:
 def last(*events: Any, config: Config = DEFAULT) -> Any:
     """Return the answer of the last of these events."""
     return play(*events, config=config)[1][-1].answer
+
+
+VIEW_RULES = {Rule.K_WINDOW_1, Rule.K_WINDOW_2}
+VIEWS = [
+    WindowView("s", from_=None),
+    WindowView("s", from_=None, backward=True),
+    WindowView("s", key="b"),
+    SessionView("s", from_=None),
+    SessionView("s", key="b", backward=True),
+]
+"""Views of three windows or sessions; the middle one was written twice."""
+
+ALTERATIONS: dict[str, Callable[[tuple[Any, ...]], tuple[Any, ...]]] = {
+    "left out": lambda entries: (entries[0], entries[2]),
+    "doubled": lambda entries: (entries[0], entries[1], *entries[1:]),
+    "null": lambda entries: (entries[0], (*entries[1][:-1], None), entries[2]),
+    "out of order": lambda entries: (entries[1], entries[0], entries[2]),
+    "stale": lambda entries: (entries[0], (*entries[1][:-1], "old"), entries[2]),
+}
+
+
+def written_for(view: Any) -> list[Any]:
+    """Return the steps that fill the store of a view: one write below, two that are cached, one that overwrites."""
+    is_window = isinstance(view, WindowView)
+
+    def put(at: int, value: str) -> Any:
+        return WindowPut("s", "b", at, value) if is_window else SessionPut("s", "b", at, at, value)
+
+    return [OPENED if is_window else SESSIONS, put(2, "old"), FLUSH, put(1, "1"), put(2, "2"), put(3, "3")]
 
 
 @pytest.mark.rule("K-WINDOW-1")
@@ -160,6 +192,49 @@ def test_k_window_12__an_open_view_shows_each_session_once_in_order():
     answers = [each.answer.entry for each in play(SESSIONS, *puts, opened, *[ViewNext("v")] * 3)[1][-3:]]
     assert sorted(answers[:2]) == [("x", 1, 5, "1"), ("x", 3, 5, "3")]
     assert answers[2] is None
+
+
+@pytest.mark.rule("K-WINDOW-2")
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("alteration", ALTERATIONS)
+def test_k_window_2__the_laws_refuse_an_altered_view(view, alteration):
+    state, _ = play(*written_for(view))
+    done = step(state, view, DEFAULT)
+    entries = done.outcome.answer.entries
+    assert not VIEW_RULES & set(laws.broken(DEFAULT, state, view, done))
+    altered = done._replace(outcome=Outcome(WindowListing(ALTERATIONS[alteration](entries))))
+    assert VIEW_RULES & set(laws.broken(DEFAULT, state, view, altered))
+
+
+@pytest.mark.rule("K-WINDOW-12")
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("alteration", ALTERATIONS)
+def test_k_window_12__the_promise_refuses_an_altered_open_view(view, alteration):
+    arguments = {name: getattr(view, name) for name in ("key", "from_", "backward")}
+    state, _ = play(*written_for(view), ViewOpen("v", "s", **arguments))
+    entries = last(*written_for(view), view).entries
+    assert list(refusals(state, entries)) == [False] * 4
+    assert any(refusals(state, ALTERATIONS[alteration](entries)))
+
+
+def refusals(state: State, entries: tuple[Any, ...]) -> Iterator[bool]:
+    """Read an open view to its end; yield for each answer whether both the guide and the law of K-WINDOW-12 refuse it.
+
+    The reading ends behind an answer that is refused.
+    """
+    for entry in (*entries, None):
+        own = step(state, ViewNext("v"), DEFAULT)
+        guided = views.follow(state, ViewNext("v"), DEFAULT, own, Outcome(NextEntry(entry)))
+        is_followed = guided is not None or own.outcome.answer == NextEntry(entry)
+        pair = None if entry is None else (name_entry(state, state.views["v"].range, entry), entry[-1])
+        after = views.show(state, "v", pair)
+        done = own._replace(state=after, outcome=Outcome(NextEntry(entry)))
+        is_kept = Rule.K_WINDOW_12 not in laws.broken(DEFAULT, state, ViewNext("v"), done)
+        assert is_followed == is_kept
+        yield not is_kept
+        if not is_kept:
+            return
+        state = after
 
 
 @pytest.mark.rule("K-WINDOW-13")
