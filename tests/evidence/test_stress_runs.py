@@ -134,7 +134,7 @@ def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
 
 
 LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "pulsar-pip430": ((150, 4500), (25, 7500), (770, 31000), (160, 9200)),
+    "pulsar-pip430": ((150, 4500), (25, 7500), (1130, 58000), (160, 9200)),
     "kafka-streams": ((320, 7800), (87, 14800), (820, 23500), (160, 3600)),
     "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
     "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),

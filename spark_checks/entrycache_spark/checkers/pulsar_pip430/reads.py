@@ -243,8 +243,8 @@ class Cursors:
             late = self._caches[(self._caches[:, ASKS] == 1) & (self._caches[:, column] != primitives.NULL), column]
             for seq in late:
                 primitives.flag(flags, rule, int(seq))
-        miscounted = (self._caches[:, IS_READ] == 1) & (self._caches[:, LATE_1] != primitives.NULL)
-        for seq in self._caches[miscounted, LATE_1]:
+        is_managed = (self._caches[:, IS_READ] == 1) & (self._caches[:, FIRST_CURSOR] != -1)
+        for seq in self._caches[is_managed & (self._caches[:, LATE_1] != primitives.NULL), LATE_1]:
             primitives.flag(flags, w.LEDGER_1, int(seq))
 
 
