@@ -69,7 +69,7 @@ for line in sys.stdin:
     if request["cmd"] == "start":
         hello = {"version": 1, "implementation": {"name": "x"}, "systems": {"pulsar-pip430": offer}}
         print(json.dumps(hello), flush=True)
-    else:
+    elif request["cmd"] == "run":
         assert "watermark" not in request["config"] and request["config"]["max_size_bytes"] == 100
         outcomes = OUTCOMES
         print(json.dumps({"id": request["id"], "outcomes": outcomes, "leaked": LEAKED}), flush=True)
@@ -84,7 +84,7 @@ for line in sys.stdin:
     offer = {"ops": ["insert", "get"], "payload": True}
     if request["cmd"] == "start":
         print(json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}}), flush=True)
-    else:
+    elif request["cmd"] == "run":
         print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
 """
 """A subject that declares `payload` and answers as its test says."""
@@ -189,7 +189,7 @@ for line in sys.stdin:
     request = json.loads(line)
     if request["cmd"] == "start":
         print(json.dumps({"version": 1, "systems": {"pulsar-pip430": offer}}), flush=True)
-    else:
+    elif request["cmd"] == "run":
         print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
 """
 """A subject that leaves a key out of an answer."""
@@ -248,7 +248,7 @@ for line in sys.stdin:
     request = json.loads(line)
     if request["cmd"] == "start":
         print(json.dumps({"version": 1, "systems": {"kafka-streams": {"ops": OPS}}}), flush=True)
-    else:
+    elif request["cmd"] == "run":
         print(json.dumps({"id": request["id"], "outcomes": OUTCOMES}), flush=True)
 """
 

@@ -482,7 +482,8 @@ class _ProgressLines:
         text, since, seconds = activity, max(self._notified_at, self._printed_at), PROGRESS_SECONDS
         if not activity:
             self._notified_at = now
-            text, since, seconds = f"{done} of {wanted} runs", self._printed_at, SEARCH_PROGRESS_SECONDS
+            runs = f"{done} of {wanted} runs" if done <= wanted else f"{done} runs, until each rule has fired enough"
+            text, since, seconds = runs, self._printed_at, SEARCH_PROGRESS_SECONDS
         if now - since >= seconds and (activity or wanted):
             self._printed_at = now
             terminal.echo(f"{self._name}, level {level}: {text}", err=True)
