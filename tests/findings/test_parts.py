@@ -55,6 +55,11 @@ def lacks(page: Page) -> list[str]:
     return [name for name, there in parts.items() if not there]
 
 
+def reasons_table() -> str:
+    """Return the table of reasons for which findings have no case."""
+    return DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2].partition("\n## ")[0]
+
+
 @pytest.mark.parametrize("page", GRAVER, ids=lambda page: page.name)
 def test_a_page_of_the_first_tiers_has_every_part(page: Page) -> None:
     assert lacks(page) == []
@@ -93,12 +98,12 @@ def test_a_page_has_a_case_or_says_why_not(page: Page) -> None:
         assert f"| [case.json]({page.name}/case.json) |" in row
     else:
         (reason,) = reasons
-        assert f"\n| {reason} | " in DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2].partition("\n## ")[0]
+        assert f"\n| {reason} | " in reasons_table()
         assert f"| none: {reason} |" in row
 
 
 def test_every_reason_for_no_case_is_some_page_s() -> None:
-    table = DECISIONS.read_text("utf-8").partition("## Why a finding has no case")[2].partition("\n## ")[0]
+    table = reasons_table()
     reasons = set(re.findall(r"^\| (\w+) \|", table, re.MULTILINE)) - {"reason"}
     assert reasons == {reason for page in PAGES for reason in REASON.findall(page.text)}
 
