@@ -68,10 +68,13 @@ def test_off_a_terminal_lines_tell_how_far_a_slow_search_is(
     lines = conform._ProgressLines("slow")
     for done in range(8):
         lines.notify("range", done, 250)
+    for _ in range(3):
+        lines.notify("range", 251, 250)
     lines.notify("range", 8, 0, "shrinking")
     assert capsys.readouterr().err.splitlines() == [
         "slow, level range: 2 of 250 runs",
         "slow, level range: 5 of 250 runs",
+        "slow, level range: 251 runs, until each rule has fired enough",
         "slow, level range: shrinking",
     ]
 

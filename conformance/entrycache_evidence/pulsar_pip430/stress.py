@@ -421,9 +421,10 @@ def generate_ledger_runs() -> Iterator[Run]:
 
 # --- Short random runs of permits, of pending reads and of grouped replays
 
-FLIGHT_RUNS: Final = 360
 NARROW_RUNS: Final = 120
 """The number of short runs of each kind."""
+FLIGHT_RUNS, FLIGHT_STEPS = 360, 56
+"""The number of runs of reads in flight, and of their steps after the first reads."""
 MILLISECOND_NANOS: Final = 10**6
 
 
@@ -469,9 +470,6 @@ def mix_replays(source: random.Random) -> Iterator[ops.Op]:
         some = [at(source.randrange(count), source.choice((1, 2))) for _ in range(source.randrange(1, 6))]
         yield ops.ReplayRead(A, name, tuple(source.choice((near, some, near + some))), HoldName("h"))
         yield from (ops.Observe(), ops.Release(HoldName("h")), ops.CursorState(A, name), ops.Metrics())
-
-
-FLIGHT_STEPS: Final = 56
 
 
 def mix_reads_in_flight(source: random.Random) -> Iterator[ops.Op]:

@@ -423,11 +423,11 @@ def piece_to_join(pieces: tuple[Piece, ...], config: Config) -> Piece:
 
     With variant `inner_ask` "longest" that is the longest one between, and of several the one that was asked for last.
     """
-    inner = pieces
-    if config.variants.inner_ask is InnerAsk.LONGEST:
-        inner = tuple(sorted(pieces, key=lambda piece: (piece.first - piece.last, -(piece.ask or 0))))
     ends = pieces[0], pieces[-1]
-    return next((piece for piece in (*ends, *inner) if piece.ask is not None), pieces[0])
+    covered = [piece for piece in (*ends, *pieces) if piece.ask is not None]
+    if config.variants.inner_ask is InnerAsk.LONGEST and all(end.ask is None for end in ends):
+        return max(covered, key=lambda piece: (piece.last - piece.first, piece.ask), default=pieces[0])
+    return covered[0] if covered else pieces[0]
 
 
 @rule(Rule.INFLIGHT_2)

@@ -172,7 +172,7 @@ def remembers_the_ack(config: Config, pre: State, event: ops.Ack, step: Step) ->
 
 def backlog(config: Config, managed: ManagedLedger, cursor: ManagedCursor) -> int:
     """Return how many entries are unread, in variant `deleted_acks` less the acknowledged ones of deleted ledgers."""
-    deleted = [pos for pos in cursor.acks if pos >= cursor.read and managed.sizes.get(pos.ledger) is None]
+    deleted = [pos for pos in cursor.acks if pos >= cursor.read and pos.ledger not in managed.sizes]
     is_less = config.variants.deleted_acks is DeletedAcks.SUBTRACTED
     return len(unread(managed, cursor)) - (len(deleted) if is_less else 0)
 
