@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_close_ends_each_run_also_one_that_fails(tmp_path: Path, gson: str) -> N
         (
             "MyCache.java",
             "        cache.clear();\n    }\n\n    public static",
-            '        System.err.println("closed");\n    }\n\n    public static',
+            '        System.err.println("closed");\n        if (Boolean.getBoolean("fails")) {\n'
+            '            throw new IllegalStateException("at the end");\n        }\n    }\n\n    public static',
         ),
         ("Lru.java", "        return entries.remove(key);", '        throw new IllegalStateException("no");'),
     )
@@ -62,17 +64,19 @@ def test_close_ends_each_run_also_one_that_fails(tmp_path: Path, gson: str) -> N
         {"cmd": "run", "id": number, **CASE, "steps": steps}
         for number, steps in enumerate((CASE["steps"], [*CASE["steps"], delete]))
     ]
-    done = subprocess.run(
-        ["java", "-cp", f"{classes}:{gson}", "mycache.MyCache"],
-        input="".join(json.dumps(request) + "\n" for request in requests),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    given = "".join(json.dumps(request) + "\n" for request in requests)
+
+    def answers_of(*options: str) -> list[dict[str, Any]]:
+        argv = ["java", *options, "-cp", f"{classes}:{gson}", "mycache.MyCache"]
+        done = subprocess.run(argv, input=given, capture_output=True, text=True, check=True)
+        assert done.stderr.count("closed") == 2
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    answers = answers_of()
     assert answers[0] == {"id": 0, "outcomes": [{}]}
     assert answers[1]["errored"]["step"] == 1
-    assert done.stderr.count("closed") == 2
+    failed = answers_of("-Dfails=true")[0]["errored"]
+    assert (failed["step"], "at the end" in failed["message"]) == (0, True)
 
 
 @pytest.mark.long

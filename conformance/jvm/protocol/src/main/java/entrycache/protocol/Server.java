@@ -29,8 +29,13 @@ import java.util.stream.Collectors;
 public final class Server<R> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().disableHtmlEscaping().create();
 
-    /** The run that is being answered. A history has no outcomes and no current step. */
-    private record Current(JsonElement id, JsonArray outcomes, Writer out) {
+    /** The run that is being answered, and the number of its steps. A history has no outcomes and no current step. */
+    private record Current(JsonElement id, int steps, JsonArray outcomes, Writer out) {
+        /** Makes what is answered with no outcomes. */
+        Current(JsonElement id, Writer out) {
+            this(id, 0, null, out);
+        }
+
         JsonObject answer(String name, JsonElement value) {
             JsonObject answer = new JsonObject();
             answer.add("id", id == null ? JsonNull.INSTANCE : id);
@@ -45,12 +50,17 @@ public final class Server<R> {
             return answer("broken", broken);
         }
 
+        /** Returns the answer to a run that threw. What throws after its last step is put to that step. */
         JsonObject errored(String message, String traceback) {
             JsonObject errored = new JsonObject();
-            errored.add("step", outcomes == null ? JsonNull.INSTANCE : new JsonPrimitive(outcomes.size()));
+            errored.add("step", outcomes == null ? JsonNull.INSTANCE : new JsonPrimitive(currentStep()));
             errored.addProperty("message", message);
             errored.addProperty("traceback", traceback);
             return answer("errored", errored);
+        }
+
+        private int currentStep() {
+            return Math.min(outcomes.size(), Math.max(0, steps - 1));
         }
     }
 
@@ -102,7 +112,7 @@ public final class Server<R> {
             throw new IllegalStateException(thrown);
         }
         System.err.println(why);
-        JSON.toJson(new Current(null, null, out).broken(why), out);
+        JSON.toJson(new Current(null, out).broken(why), out);
         out.write('\n');
     }
 
@@ -165,7 +175,7 @@ public final class Server<R> {
             if (why == null) {
                 throw e;
             }
-            return new Current(null, null, out).broken(why);
+            return new Current(null, out).broken(why);
         }
     }
 
@@ -189,7 +199,8 @@ public final class Server<R> {
     }
 
     private JsonObject run(JsonObject request, Writer out) {
-        Current run = new Current(request.get("id"), new JsonArray(), out);
+        int steps = request.get("steps") instanceof JsonArray array ? array.size() : 0;
+        Current run = new Current(request.get("id"), steps, new JsonArray(), out);
         current = run;
         try {
             OptionalLong leaked = perform(new Args(request), run.outcomes);
@@ -202,7 +213,7 @@ public final class Server<R> {
     }
 
     private JsonObject history(JsonObject request, Writer out) {
-        Current current = new Current(request.get("id"), null, out);
+        Current current = new Current(request.get("id"), out);
         Server.current = current;
         try {
             if (adapter.threads() < 2) {
