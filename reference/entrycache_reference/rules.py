@@ -242,6 +242,7 @@ class Rule(Enum):
     K_VIEW_8 = "K-VIEW-8"
     K_VIEW_9 = "K-VIEW-9"
     K_VIEW_10 = "K-VIEW-10"
+    K_VIEW_11 = "K-VIEW-11"
     K_WINDOW_1 = "K-WINDOW-1"
     K_WINDOW_2 = "K-WINDOW-2"
     K_WINDOW_3 = "K-WINDOW-3"

@@ -130,6 +130,8 @@ def written_runs() -> Iterator[Run]:
     yield Run(KAFKA, full, (*OWING, kafka_ops.StoreFlush("s"), view_ops.StoreClose("s")))
     yield Run(KAFKA, running, (*FULL, kafka_ops.Clear("s")))
     yield Run(KAFKA, full, (*FULL, kafka_ops.StoreDelete("s", "x"), view_ops.StorePutIfAbsent("s", "x", "1")))
+    yield Run(KAFKA, full, (*FULL, view_ops.StorePutAll("s", (("x", "2"), ("y", "2")))))
+    yield Run(KAFKA, full, (*FULL, *FULL, kafka_ops.StoreGet("s", "x"), kafka_ops.Close("s")))
     for events, writes in ((OWING_WINDOW, WINDOW_WRITES), (OWING_SESSION, SESSION_WRITES)):
         for event in writes:
             for end in ((events[-1],), (), (FAILS_ONCE,)):

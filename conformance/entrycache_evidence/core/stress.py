@@ -69,6 +69,7 @@ AS_THEY_ARE: Final = frozenset(
             "fails",
             "global_thread",
             "headers",
+            "isolation",
             "kind",
             "last_inclusive",
             "listens",

@@ -95,11 +95,16 @@ def list_view(expected: expected_state.ExpectedState, event: Any, backward: bool
 
 
 def do_store_view(expected: expected_state.ExpectedState, event: view_ops.StoreView) -> outcomes.Answer:
-    """Return a view; a prefix stands alone."""
+    """Return a view, or by its isolation what lies below; a prefix stands alone."""
     if event.prefix is not None and (event.backward, event.from_, event.to) != (False, None, None):
         expected.error = REFUSED
         return outcomes.Done()
-    return list_view(expected, event, event.backward)
+    if event.isolation is not view_ops.Isolation.COMMITTED:
+        return list_view(expected, event, event.backward)
+    ensure_store(expected, event.store)
+    inner = expected.stores[event.store].inner
+    keys = keys_of_view(event, inner)[:: -1 if event.backward else 1]
+    return outcomes.Listing(tuple([(key, inner[key]) for key in keys]))
 
 
 def do_store_put_if_absent(expected: expected_state.ExpectedState, event: view_ops.StorePutIfAbsent) -> outcomes.Answer:

@@ -465,6 +465,7 @@ def _mixed_query(source: random.Random, ns: str) -> ops.Op:
     queries: Sequence[ops.Op] = (
         view_ops.StoreView(ns, first, last, source.random() < 0.5, "a" if source.random() < 0.2 else None),
         view_ops.StoreView(ns, prefix=source.choice("ab")),
+        view_ops.StoreView(ns, first, last, source.random() < 0.5, isolation=source.choice([*view_ops.Isolation])),
         view_ops.StoreQueryRange(ns, first, last),
         view_ops.StoreCount(ns),
         ops.StoreInner(ns),

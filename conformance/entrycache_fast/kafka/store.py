@@ -226,6 +226,15 @@ class CachingStore(UnderlyingStore):
         view.update(cached)
         return [(key, view[key]) for key in sorted(view) if view[key] is not None]
 
+    def read_committed(
+        self, first: bytes | None = None, last: bytes | None = None, backward: bool = False, prefix: bytes | None = None
+    ) -> list[KeyValue]:
+        """Return what the underlying store holds in a range or with a prefix; the cache is not asked."""
+        self.require_open()
+        stored = sorted((key for key in self.underlying if key.startswith(prefix or b"")), reverse=backward)
+        inside = (key for key in stored if (first is None or first <= key) and (last is None or key <= last))
+        return [(key, self.underlying[key]) for key in inside]
+
     def open_view(
         self, first: bytes | None = None, last: bytes | None = None, backward: bool = False, prefix: bytes | None = None
     ) -> OpenView:

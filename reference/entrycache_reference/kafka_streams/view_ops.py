@@ -32,6 +32,13 @@ class Underlying(Enum):
     SEGMENTS = "segments"
 
 
+class Isolation(Enum):
+    """The writes that an isolated read shows: those in the underlying store alone, or those in the cache too."""
+
+    COMMITTED = "committed"
+    UNCOMMITTED = "uncommitted"
+
+
 RETENTION_MS: Final = 1_000_000
 SEGMENT_INTERVAL_MS: Final = 60
 
@@ -60,7 +67,10 @@ class StoreOpen:
 
 @dataclass(frozen=True, slots=True)
 class StoreView:
-    """Read the keys from `from_` to `to`, both included, or the keys that begin with `prefix`; None: unbounded."""
+    """Read the keys from `from_` to `to`, both included, or the keys that begin with `prefix`; None: unbounded.
+
+    With an isolation the view is one of the read-only stores that a store has for each level of isolation.
+    """
 
     name: ClassVar[str] = "store_view"
     level: ClassVar[str] = "views"
@@ -71,6 +81,7 @@ class StoreView:
     to: str | None = None
     backward: bool = False
     prefix: str | None = None
+    isolation: Isolation | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Level `views`: what a store answers besides single reads and writes, and how it is emptied, closed and opened again.
 
 A view merges the cached entries with the underlying store, forward or backward, and touches what it finds in the cache.
-Queries answer like reads, but cache nothing. `store_clear` drops what is cached, `store_close` flushes first and then
-drops the store with everything below it.
+Queries answer like reads, but cache nothing. A view of committed data passes the cache by. `store_clear` drops what is
+cached, `store_close` flushes first and then drops the store with everything below it.
 
 A view of windows or sessions (level `windows`) merges in the same way, in the order of its store. Which cached entries
 it touches is the subject's.
@@ -15,6 +15,7 @@ the store in any order. `metrics` answers that order; until then no eviction by 
 Beside: CachingKeyValueStore.reverseRange, .prefixScan, .putIfAbsent, .approximateNumEntries (kafka-streams 4.3.1)
 Beside: CachingKeyValueStore.query, .runKeyQuery, .clearCache, .close (kafka-streams 4.3.1)
 Beside: AbstractMergedSortedCacheStoreIterator.hasNext (kafka-streams 4.3.1)
+Beside: CachingKeyValueStore.readOnly (kafka-streams 4.4.0)
 """
 
 from collections.abc import Callable, Mapping
@@ -65,6 +66,7 @@ from entrycache_reference.kafka_streams.stores import (
     with_store,
 )
 from entrycache_reference.kafka_streams.view_ops import (
+    Isolation,
     SessionView,
     StoreClear,
     StoreClose,
@@ -173,14 +175,25 @@ def has_prefix_and_more(event: StoreView | ViewOpen) -> bool:
     return event.prefix is not None and (event.backward or has_bounds)
 
 
-@rule(Rule.K_VIEW_1, Rule.K_VIEW_2)
+@rule(Rule.K_VIEW_10, Rule.K_VIEW_11)
+def list_below(state: State, event: StoreView | StoreQueryRange, backward: bool) -> tuple[State, Answer]:
+    """Return a view of the underlying store alone, which touches nothing."""
+    after = ensure_store(state, event.store)
+    inner = store_of(after, event.store).inner
+    keys = order_keys(inner, lambda key: is_in_view(event, key), backward)
+    return after, Listing(tuple((key, inner[key]) for key in keys))
+
+
+@rule(Rule.K_VIEW_1, Rule.K_VIEW_2, Rule.K_VIEW_11)
 def store_view(state: State, event: StoreView, config: Config, env: Environment) -> tuple[State, Answer]:
-    """Read a range, all keys or the keys with a prefix, cache and underlying store merged."""
+    """Read a range, all keys or the keys with a prefix, cache and underlying store merged, or committed data alone."""
     # GUARD: a prefix stands alone.
     if has_prefix_and_more(event):
         return state, windows.REFUSED
 
     # DECISION, EFFECT and OUTCOME
+    if event.isolation is Isolation.COMMITTED:
+        return list_below(state, event, event.backward)
     return list_view(state, event, event.backward, config)
 
 
@@ -257,10 +270,7 @@ def store_query_range(state: State, event: StoreQueryRange, config: Config, env:
     """Read a range as a view does. Variant `range_query`: read the underlying store alone."""
     if config.variants.range_query is RangeQuery.MERGED:
         return list_view(state, event, False, config)
-    after = ensure_store(state, event.store)
-    inner = store_of(after, event.store).inner
-    keys = order_keys(inner, lambda key: is_in_view(event, key), False)
-    return after, Listing(tuple((key, inner[key]) for key in keys))
+    return list_below(state, event, False)
 
 
 # Writes.

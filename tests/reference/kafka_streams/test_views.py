@@ -22,6 +22,7 @@ from entrycache_reference.kafka_streams.outcomes import (
     Value,
 )
 from entrycache_reference.kafka_streams.view_ops import (
+    Isolation,
     StoreClear,
     StoreClose,
     StoreCount,
@@ -169,6 +170,22 @@ def test_k_view_10__a_released_query_of_a_range_asks_the_underlying_store() -> N
     config = released(range_query=RangeQuery.BELOW)
     events = (*STORED, ops.StorePut("s", "x", None), ops.StorePut("s", "z", "3"))
     assert last_answer(*events, StoreQueryRange("s"), config=config) == Listing((("x", "1"), ("y", "2")))
+
+
+@pytest.mark.rule("K-VIEW-11")
+def test_k_view_11__a_view_of_committed_data_passes_the_cache_by() -> None:
+    unflushed = (*STORED, ops.StorePut("s", "x", None), ops.StorePut("s", "z", "3"))
+    done = play(*unflushed, ops.Metrics("s"), StoreView("s", isolation=Isolation.COMMITTED), ops.Metrics("s"))
+    assert done[-2].outcome.answer == Listing((("x", "1"), ("y", "2")))
+    assert done[-1].outcome.answer == done[-3].outcome.answer
+    committed = {"isolation": Isolation.COMMITTED}
+    assert last_answer(*unflushed, StoreView("s", None, "x", **committed)) == Listing((("x", "1"),))
+    assert last_answer(*unflushed, StoreView("s", prefix="", **committed)) == Listing((("x", "1"), ("y", "2")))
+    assert last_answer(*unflushed, StoreView("s", backward=True, **committed)) == Listing((("y", "2"), ("x", "1")))
+    merged = StoreView("s", isolation=Isolation.UNCOMMITTED)
+    assert (
+        last_answer(*unflushed, merged) == Listing((("y", "2"), ("z", "3"))) == last_answer(*unflushed, StoreView("s"))
+    )
 
 
 @pytest.mark.rule("K-CLEAR-1")

@@ -395,6 +395,8 @@ class Adapter:
         if op.prefix is not None and (op.backward or bounds != (None, None)):
             return REFUSED
         store = self.store(op.store)
+        if op.isolation is view_ops.Isolation.COMMITTED:
+            return list_answer(store.read_committed(*bounds, op.backward, to_bytes_or_none(op.prefix)))
         if op.prefix is not None:
             return list_answer(store.prefix_scan(to_bytes(op.prefix)))
         return list_answer(store.reverse_range(*bounds) if op.backward else store.range(*bounds))

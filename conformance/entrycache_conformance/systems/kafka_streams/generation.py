@@ -236,9 +236,10 @@ def _share(aim: Aim, state: State, depth: int) -> Any:
 
 
 def _store_view(aim: Aim, state: State, depth: int) -> Any:
+    isolation = choose(aim.draw, (ABSENT, ABSENT, ABSENT, *view_ops.Isolation))
     if aim.draw(0, 2) == 2:
-        return view_ops.StoreView(aim.store(), prefix=choose(aim.draw, aim.prefixes))
-    return view_ops.StoreView(aim.store(), aim.bound(), aim.bound(), aim.draw(0, 1) == 1)
+        return view_ops.StoreView(aim.store(), prefix=choose(aim.draw, aim.prefixes), isolation=isolation)
+    return view_ops.StoreView(aim.store(), aim.bound(), aim.bound(), aim.draw(0, 1) == 1, None, isolation)
 
 
 def _store_put_all(aim: Aim, state: State, depth: int) -> Any:

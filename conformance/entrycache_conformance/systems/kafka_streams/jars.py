@@ -73,7 +73,9 @@ _BY_PART: Final = {
         "org.apache.kafka.streams.query.Query",
         "org.apache.kafka.streams.query.QueryConfig",
         "org.apache.kafka.streams.query.RangeQuery",
+        "org.apache.kafka.streams.state.ReadOnlyKeyValueStore",
     ),
+    "isolation": ("java.util.Locale", "org.apache.kafka.common.IsolationLevel"),
     "windows": (
         "org.apache.kafka.streams.kstream.Windowed",
         "org.apache.kafka.streams.kstream.internals.SessionWindow",
@@ -103,8 +105,16 @@ def _parts(steps: Any) -> frozenset[str]:
         "windows": windows,
         "looks": used & _QUERIES,
         "cache": used - stores - _QUERIES,
+        "isolation": _isolations(steps),
     }
     return frozenset(part for part, because in parts.items() if because)
+
+
+def _isolations(steps: Any) -> frozenset[str]:
+    """Return the isolations of the views, including those inside callbacks."""
+    inner = [each for step in steps for each in (*step.get("on_flush", ()), *step.get("steps", ()))]
+    of_steps = frozenset(step["isolation"] for step in steps if step.get("isolation"))
+    return of_steps | (_isolations(inner) if inner else frozenset())
 
 
 def _opened_kinds(steps: Any) -> frozenset[str]:
@@ -148,7 +158,8 @@ def _arguments(name: str, step: Mapping[str, Any]) -> list[str]:
         first = [field for field in ("view", "store") if field in step]
         given = {argument: value for argument, value in step.items() if argument not in ("op", *first)}
         return [*(to_literal(step[field]) for field in first), to_literal(given)]
-    return [to_literal(step.get(field.name.rstrip("_"), field.default)) for field in dataclasses.fields(_OPS[name])]
+    fields = [field for field in dataclasses.fields(_OPS[name]) if field.name != "isolation" or "isolation" in step]
+    return [to_literal(step.get(field.name.rstrip("_"), field.default)) for field in fields]
 
 
 def _lambdas(steps: Any) -> list[str]:

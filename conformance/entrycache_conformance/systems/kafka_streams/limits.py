@@ -25,11 +25,12 @@ from entrycache_reference.vocabulary import ABSENT
 class Limits(system.Limits):
     """The limits of `kafka-streams`; all but `dirty` and those about views are about histories.
 
-    Without `dirty` no write is dirty. Without `empty_prefix` no view has an empty prefix. Without `open_views_overflow`
-    nothing is evicted or cleared under an open view. Without `delete_under_view` no key leaves the underlying store
-    while a view of it is open. Without `concurrent_resize` no client resizes while a listener has steps. Without
-    `crossed_listeners` there is no ring of listeners that use each other's namespaces. Without `concurrent_clear` no
-    client clears or closes. Without `exact_counts_under_threads` the thread's counters are not judged.
+    Without `dirty` no write is dirty. Without `isolation_reads` no view has an isolation. Without `empty_prefix` no
+    view has an empty prefix. Without `open_views_overflow` nothing is evicted or cleared under an open view. Without
+    `delete_under_view` no key leaves the underlying store while a view of it is open. Without `concurrent_resize` no
+    client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
+    other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
+    thread's counters are not judged.
 
     Seven limits are about windows and sessions, five of them about stores over "segments". Without `backward_sessions`
     no view of the sessions of one key goes backward. Without `open_bounds` no view of windows has a null bound. Without
@@ -44,6 +45,7 @@ class Limits(system.Limits):
     concurrent_clear: bool = True
     exact_counts_under_threads: bool = True
     dirty: bool = system.step_field(True)
+    isolation_reads: bool = system.step_field(True)
     empty_prefix: bool = True
     open_views_overflow: bool = True
     delete_under_view: bool = True
@@ -58,8 +60,8 @@ class Limits(system.Limits):
 
     @property
     def hides_rules(self) -> bool:
-        """Return whether K-VIEW-3 cannot be met, or rules about larger entries perhaps cannot."""
-        return not self.empty_prefix or self.max_size < system.MAX_SIZE_BYTES
+        """Return whether K-VIEW-3 or K-VIEW-11 cannot be met, or rules about larger entries perhaps cannot."""
+        return not (self.empty_prefix and self.isolation_reads) or self.max_size < system.MAX_SIZE_BYTES
 
     @property
     def takes_histories(self) -> bool:
@@ -68,8 +70,10 @@ class Limits(system.Limits):
 
     @property
     def arguments(self) -> Mapping[str, Mapping[str, str]]:
-        """A cache without dirty entries takes no `dirty`."""
-        return {} if self.dirty else {name: {"dirty": "never"} for name in ("put", "put_all", "put_if_absent")}
+        """A cache without dirty entries takes no `dirty`, a store without isolated reads no `isolation`."""
+        isolated = {} if self.isolation_reads else {"store_view": {"isolation": "never"}}
+        puts = {} if self.dirty else {name: {"dirty": "never"} for name in ("put", "put_all", "put_if_absent")}
+        return {**isolated, **puts}
 
 
 HISTORY_ENTRY_BYTES: Final = size_bytes("x", "inner", "", ())

@@ -106,6 +106,7 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
         {"op": "store_view", **S, "from": "x"},
         {"op": "store_view", **S, "backward": True},
         {"op": "store_view", **S, "prefix": "y"},
+        {"op": "store_view", **S, "isolation": "committed"},
     ],
     "store_put_if_absent": [*STORED, *({"op": "store_put_if_absent", **S, "key": key, "value": "3"} for key in "xz")],
     "store_put_all": [{"op": "store_put_all", **S, "entries": [["x", "1"], ["y", None]]}, {"op": "store_all", **S}],

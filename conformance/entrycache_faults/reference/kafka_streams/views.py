@@ -20,6 +20,7 @@ from entrycache_reference.kafka_streams.change import (
 from entrycache_reference.kafka_streams.laws.stores import last_writes
 from entrycache_reference.kafka_streams.state import Node, State, Store, space_of, with_space
 from entrycache_reference.kafka_streams.view_ops import (
+    Isolation,
     SessionView,
     StoreClear,
     StoreClose,
@@ -106,6 +107,25 @@ def view_of_no_prefix(state: State, event: StoreView, config: configuration.Conf
     after, answer = views.store_view(state, event, config, *calls)
     is_empty = event.prefix == "" and isinstance(answer, outcomes.Listing)
     return after, outcomes.Listing(()) if is_empty else answer
+
+
+@seeded_fault(Rule.K_VIEW_11, StoreView)
+def view_of_uncommitted(state: State, event: StoreView, config: configuration.Config, *calls: Any) -> OperationResult:
+    """A view of committed data shows what is cached and not written yet."""
+    is_committed = event.isolation is Isolation.COMMITTED
+    shown = replace(event, isolation=Isolation.UNCOMMITTED) if is_committed else event
+    return views.store_view(state, shown, config, *calls)
+
+
+@seeded_fault(Rule.K_VIEW_11, StoreView, other=True)
+def view_of_committed_uses(
+    state: State, event: StoreView, config: configuration.Config, *calls: Any
+) -> OperationResult:
+    """A view of committed data touches the cached keys of its range."""
+    after, answer = views.store_view(state, event, config, *calls)
+    if event.isolation is not Isolation.COMMITTED or isinstance(answer, outcomes.Failed):
+        return after, answer
+    return views.store_view(after, replace(event, isolation=ABSENT), config, *calls)[0], answer
 
 
 # Queries.

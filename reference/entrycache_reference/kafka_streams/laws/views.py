@@ -20,6 +20,7 @@ from entrycache_reference.kafka_streams.ops import StoreAll, StoreFlush, StoreRa
 from entrycache_reference.kafka_streams.outcomes import Counted, Done, ErrorKind, Failed, Listing, NextEntry, Value
 from entrycache_reference.kafka_streams.state import OpenView, State, Step
 from entrycache_reference.kafka_streams.view_ops import (
+    Isolation,
     StoreClear,
     StoreClose,
     StoreCount,
@@ -67,9 +68,19 @@ def _answers(config: Config, pre: State, event: Any, step: Step) -> bool:
     return not law.has_failed(step)
 
 
+def _is_committed(event: Any) -> bool:
+    """Return whether an operation reads committed data only."""
+    return isinstance(event, StoreView) and event.isolation is Isolation.COMMITTED
+
+
+def _reads_cache(config: Config, pre: State, event: StoreView, step: Step) -> bool:
+    return not law.has_failed(step) and not _is_committed(event)
+
+
 def _merges(config: Config, pre: State, event: StoreView, step: Step) -> bool:
     by_default = config.variants.backward_tombstone is BackwardTombstone.HIDES
-    return not law.has_failed(step) and event.prefix != "" and hides(config) and (by_default or not event.backward)
+    is_default = hides(config) and (by_default or not event.backward)
+    return _reads_cache(config, pre, event, step) and event.prefix != "" and is_default
 
 
 def shows_the_last_writes(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -94,7 +105,7 @@ def touches_its_cached_keys(config: Config, pre: State, event: Any, step: Step) 
 
 
 def _has_an_empty_prefix(config: Config, pre: State, event: StoreView, step: Step) -> bool:
-    return event.prefix == "" and hides(config) and not law.has_failed(step)
+    return event.prefix == "" and hides(config) and _reads_cache(config, pre, event, step)
 
 
 def shows_every_key(config: Config, pre: State, event: StoreView, step: Step) -> bool:
@@ -202,7 +213,7 @@ def drops_what_is_cached(config: Config, pre: State, event: StoreClear, step: St
 
 def _shows(config: Config, pre: State, event: StoreView, step: Step) -> bool:
     shows = config.variants.backward_tombstone is BackwardTombstone.SHOWS
-    return event.backward and shows and hides(config) and not law.has_failed(step)
+    return event.backward and shows and hides(config) and _reads_cache(config, pre, event, step)
 
 
 def shows_what_a_later_tombstone_hides(config: Config, pre: State, event: StoreView, step: Step) -> bool:
@@ -228,7 +239,7 @@ def shown_backward(keys: list[str], nodes: Any, stored: Any) -> tuple[tuple[str,
 
 def _drops(config: Config, pre: State, event: Any, step: Step) -> bool:
     asks_below = isinstance(event, StoreQueryRange) and config.variants.range_query is RangeQuery.BELOW
-    return not hides(config) and not asks_below and not law.has_failed(step)
+    return not hides(config) and not asks_below and not _is_committed(event) and not law.has_failed(step)
 
 
 def shows_what_a_dropped_tombstone_hides(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -246,6 +257,26 @@ def shows_what_lies_below(config: Config, pre: State, event: StoreQueryRange, st
     stored = underlying(pre, event.store)
     expected = Listing(tuple((key, stored[key]) for key in keys_in_view(event, stored)))
     return step.outcome.answer == expected and not step.rows
+
+
+def _passes_the_cache_by(config: Config, pre: State, event: StoreView, step: Step) -> bool:
+    return _is_committed(event) and not law.has_failed(step)
+
+
+def shows_committed_data_alone(config: Config, pre: State, event: StoreView, step: Step) -> bool:
+    """Check K-VIEW-11."""
+    stored = underlying(pre, event.store)
+    expected = Listing(tuple((key, stored[key]) for key in keys_in_view(event, stored)))
+    before, after = law.space(pre, event.store), law.space(step.state, event.store)
+    counters = (step.state.puts, step.state.gets, step.state.evicts)
+    return (
+        step.outcome.answer == expected
+        and after == before._replace(listener=after.listener)
+        and law.is_uncalled(step)
+        and counters == (pre.puts, pre.gets, pre.evicts)
+        and underlying(step.state, event.store) == stored
+        and law.are_others_unchanged(pre, step, event.store)
+    )
 
 
 def _is_of_views(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -323,7 +354,7 @@ MERGED: Final = (StoreRange, StoreAll, StoreView, StoreQueryRange)
 VIEW_LAWS: Final = (
     law.Law(Rule.K_STORE_11, MERGED, _drops, shows_what_a_dropped_tombstone_hides),
     law.Law(Rule.K_VIEW_1, (StoreView,), _merges, shows_the_last_writes),
-    law.Law(Rule.K_VIEW_2, (StoreView,), _answers, touches_its_cached_keys),
+    law.Law(Rule.K_VIEW_2, (StoreView,), _reads_cache, touches_its_cached_keys),
     law.Law(Rule.K_VIEW_3, (StoreView,), _has_an_empty_prefix, shows_every_key),
     law.Law(Rule.K_VIEW_4, (StoreCount,), _answers, counts_what_lies_below),
     law.Law(Rule.K_VIEW_5, (StorePutIfAbsent,), _offers, writes_only_where_nothing_is),
@@ -332,6 +363,7 @@ VIEW_LAWS: Final = (
     law.Law(Rule.K_VIEW_8, (StoreQuery, StoreQueryRange), _queries, answers_like_a_read),
     law.Law(Rule.K_VIEW_9, (StoreView,), _shows, shows_what_a_later_tombstone_hides),
     law.Law(Rule.K_VIEW_10, (StoreQueryRange,), _asks_below, shows_what_lies_below),
+    law.Law(Rule.K_VIEW_11, (StoreView,), _passes_the_cache_by, shows_committed_data_alone),
     law.Law(Rule.K_CLEAR_1, (StoreClear,), _answers, drops_what_is_cached),
     law.Law(Rule.K_CLOSE_3, (), _opens_or_closes, refuses_what_is_closed),
 )

@@ -7,9 +7,11 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Bytes;
@@ -17,6 +19,7 @@ import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /**
  * The constructors and methods that differ between the releases 3.5 and 4.4, chosen at run time by their parameters.
@@ -38,6 +41,9 @@ final class Era {
 
     /** From 4.3 on with a type instead of a flag. */
     private static final MethodHandle CACHING = caching();
+
+    /** From 4.4 on: the read-only store of a level of isolation (KIP-892); else null. */
+    private static final MethodHandle READ_ONLY = readOnly();
 
     private static final Method FLUSH_METHOD = flushMethod();
     private static final MethodHandle FLUSHES = flushes();
@@ -75,6 +81,25 @@ final class Era {
     static CachingKeyValueStore caching(KeyValueStore<Bytes, byte[]> inner) {
         try {
             return (CachingKeyValueStore) CACHING.invokeExact(inner);
+        } catch (Throwable e) {
+            throw unchecked(e);
+        }
+    }
+
+    /** Returns whether stores have a read-only store for each level of isolation. */
+    static boolean readsIsolated() {
+        return READ_ONLY != null;
+    }
+
+    /** Returns the read-only store of the level of isolation "committed" or "uncommitted". */
+    @SuppressWarnings("unchecked")
+    static ReadOnlyKeyValueStore<Bytes, byte[]> readOnly(CachingKeyValueStore caching, String isolation) {
+        if (!readsIsolated()) {
+            throw new UnsupportedOperationException("CachingKeyValueStore has no readOnly(IsolationLevel)");
+        }
+        try {
+            IsolationLevel level = IsolationLevel.valueOf("READ_" + isolation.toUpperCase(Locale.ROOT));
+            return (ReadOnlyKeyValueStore<Bytes, byte[]>) READ_ONLY.invoke(caching, level);
         } catch (Throwable e) {
             throw unchecked(e);
         }
@@ -144,6 +169,16 @@ final class Era {
                         .findFirst()
                         .orElseThrow(() -> new MissingPart(kind.getName() + " has no KEY_VALUE_STORE"));
         return MethodHandles.insertArguments(handle(chosen), 1, plain);
+    }
+
+    private static MethodHandle readOnly() {
+        try {
+            return LOOKUP.unreflect(CachingKeyValueStore.class.getMethod("readOnly", IsolationLevel.class));
+        } catch (NoSuchMethodException e) {
+            return null;
+        } catch (IllegalAccessException e) {
+            throw new MissingPart("CachingKeyValueStore.readOnly is not accessible");
+        }
     }
 
     private static Method flushMethod() {

@@ -80,6 +80,9 @@ final class Readings {
         if (isBefore4()) {
             limits.addProperty("delete_under_view", false);
         }
+        if (!Era.readsIsolated()) {
+            limits.addProperty("isolation_reads", false);
+        }
         return limits;
     }
 

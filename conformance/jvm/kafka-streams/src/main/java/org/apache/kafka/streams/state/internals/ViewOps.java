@@ -27,6 +27,7 @@ import org.apache.kafka.streams.query.Query;
 import org.apache.kafka.streams.query.QueryConfig;
 import org.apache.kafka.streams.query.RangeQuery;
 import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 
 /** The operations of level {@code views}: views, queries, and the emptying, closing and opening of stores. */
 final class ViewOps {
@@ -66,7 +67,9 @@ final class ViewOps {
 
     private static JsonObject view(KafkaRun run, Args step) {
         requireRange(step);
-        return entries(iterator(opened(run, step).keyValues(), step));
+        CachingKeyValueStore caching = opened(run, step).keyValues();
+        return entries(iterator(
+                step.has("isolation") ? Era.readOnly(caching, step.text("isolation")) : caching, step));
     }
 
     /** Checks that the arguments of a view of keys fit together. */
@@ -80,17 +83,17 @@ final class ViewOps {
         }
     }
 
-    private static KeyValueIterator<Bytes, byte[]> iterator(CachingKeyValueStore caching, Args step) {
+    private static KeyValueIterator<Bytes, byte[]> iterator(ReadOnlyKeyValueStore<Bytes, byte[]> keys, Args step) {
         if (step.has("prefix")) {
-            return caching.prefixScan(step.text("prefix"), new StringSerializer());
+            return keys.prefixScan(step.text("prefix"), new StringSerializer());
         }
         Bytes from = key(step, "from");
         Bytes to = key(step, "to");
         boolean all = from == null && to == null;
         if (step.flag("backward", false)) {
-            return all ? caching.reverseAll() : caching.reverseRange(from, to);
+            return all ? keys.reverseAll() : keys.reverseRange(from, to);
         }
-        return all ? caching.all() : caching.range(from, to);
+        return all ? keys.all() : keys.range(from, to);
     }
 
     /** A released iterator that is read step by step, with its store. */
