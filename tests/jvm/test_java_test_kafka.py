@@ -4,6 +4,7 @@ does.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -122,6 +123,16 @@ def test_a_release_fails_where_the_case_of_a_finding_does_or_holds_as_its_page_s
 @pytest.mark.parametrize("name", [next(iter(SHOWN_RULES)), next(iter(FAILING))])
 def test_a_file_alone_ends_as_it_does_beside_others(name: str, results: OnRelease, tmp_path: Path) -> None:
     assert run_as_it_is(results.sources[name], results.release, tmp_path) == results.of(name)
+
+
+def test_a_view_of_committed_data_runs_on_the_release_that_has_it(tmp_path: Path) -> None:
+    case = json.loads((ROOT / "spec/examples/K-VIEW-11.json").read_text("utf-8"))
+    path, newest = tmp_path / f"{CLASS_NAME}.java", releases("kafka-streams")[-1]
+    path.write_text(render_java_test({**case, "config": {}}), "utf-8")
+    try:
+        assert run_as_it_is(path, newest, tmp_path) == Ended(0, "conforms\n")
+    except MissingPrerequisite as missing:
+        pytest.skip(str(missing))
 
 
 def test_what_has_no_java_test_is_refused() -> None:

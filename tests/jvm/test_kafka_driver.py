@@ -11,6 +11,7 @@ import pytest
 from entrycache_conformance.java.driver import released_command
 from entrycache_conformance.java.releases import releases
 from entrycache_protocol.errors import MissingPrerequisite, UsageError
+from tests.support import ROOT
 from tests.support.jvm.cases_kafka import CASES, LISTEN, USAGE, at, put, usage
 from tests.support.jvm.driver import Step, talk
 from tests.support.jvm.params import newest_in_every_run
@@ -51,6 +52,16 @@ def test_the_released_jar_answers_by_the_protocol(released: list[str]) -> None:
     system = start["systems"]["kafka-streams"]
     assert f"(kafka-streams-{start['implementation']['version']}.jar)" in start["implementation"]["source"]
     assert {step["op"] for _, steps in CASES.values() for step, _ in steps} == set(system["ops"])
+
+
+def test_committed_data_is_read_where_stores_have_levels_of_isolation(released: list[str]) -> None:
+    case = json.loads((ROOT / "spec/examples/K-VIEW-11.json").read_text("utf-8"))
+    start, answer = talk(released, {"cmd": "start", "version": 1}, _run(1, {}, case["steps"]))
+    if start["systems"]["kafka-streams"]["limits"].get("isolation_reads", True):
+        assert start["implementation"]["version"] >= "4.4"
+        assert answer["outcomes"] == case["outcomes"]
+    else:
+        assert "no readOnly(IsolationLevel)" in answer["errored"]["message"]
 
 
 def test_a_step_that_never_ends_is_answered_and_ends_the_process(released: list[str]) -> None:
