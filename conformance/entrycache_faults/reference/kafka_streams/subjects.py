@@ -267,6 +267,7 @@ VIEWS: Final[dict[str, Fault]] = {
     ),
     "streams-clear-writes": SEEDED_FAULTS.find(view_faults.clear_that_writes),
     "streams-close-without-flush": SEEDED_FAULTS.find(view_faults.close_without_flush),
+    "streams-committed-view-merges": SEEDED_FAULTS.find(view_faults.view_of_uncommitted),
     "streams-count-with-cached": SEEDED_FAULTS.find(view_faults.count_of_all),
     "streams-empty-prefix-of-nothing": SEEDED_FAULTS.find(view_faults.view_of_no_prefix),
     "streams-query-caches": SEEDED_FAULTS.find(view_faults.query_that_caches),

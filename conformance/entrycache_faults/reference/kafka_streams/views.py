@@ -113,8 +113,8 @@ def view_of_no_prefix(state: State, event: StoreView, config: configuration.Conf
 def view_of_uncommitted(state: State, event: StoreView, config: configuration.Config, *calls: Any) -> OperationResult:
     """A view of committed data shows what is cached and not written yet."""
     is_committed = event.isolation is Isolation.COMMITTED
-    shown = replace(event, isolation=Isolation.UNCOMMITTED) if is_committed else event
-    return views.store_view(state, shown, config, *calls)
+    uncommitted = replace(event, isolation=Isolation.UNCOMMITTED) if is_committed else event
+    return views.store_view(state, uncommitted, config, *calls)
 
 
 @seeded_fault(Rule.K_VIEW_11, StoreView, other=True)
