@@ -63,6 +63,7 @@ def test_the_page_shows_every_way(tmp_path: Path) -> None:
     assert "processor seconds a million events" in (tmp_path / "x.svg").read_text()
 
 
+@pytest.mark.long
 def test_a_profile_reports_each_query_of_an_audit(tmp_path: Path) -> None:
     generate("tail-fanout", 300, 1, tmp_path / "trace")
     questions = profile_audit(tmp_path / "trace", "local", "local[1]")

@@ -80,6 +80,7 @@ def test_an_unknown_version_is_refused() -> None:
         pass
 
 
+@pytest.mark.long
 def test_without_a_jvm_there_are_two_ratios() -> None:
     pytest.importorskip("cachetools")
     measurements = streams_at(1, 2_000, 50, None)

@@ -98,6 +98,7 @@ def test_a_picture_has_at_most_eight_lines_on_white(draw: str, tmp_path: Path) -
     assert float(width) <= 600, "a page shrinks it, and the legend with it"
 
 
+@pytest.mark.long
 def test_the_command_writes_page_and_picture_the_same_each_time(file: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     arguments = ["--from", str(file), "--page", str(tmp_path / "numbers.md"), "--json"]

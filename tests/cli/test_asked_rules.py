@@ -30,6 +30,7 @@ def conform(capsys: pytest.CaptureFixture[str], folder: Path, rules: str, *more:
     return code, json.loads(out) if out else None
 
 
+@pytest.mark.long
 def test_a_failure_of_an_asked_rule_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = conform(capsys, tmp_path, "R-EXPIRE-1, R-EVICT-8")
     assert (code, said["verdict"]) == (1, "violates")
@@ -66,6 +67,7 @@ def test_rules_that_cannot_be_asked_are_refused(rules: str, said: str, capsys: p
         assert said in err
 
 
+@pytest.mark.long
 def test_a_list_reports_the_needs_of_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "conform", "--list", "--json")
     assert code == 0

@@ -71,6 +71,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return ["--command", shlex.join([sys.executable, "-I", "-S", str(program)])]
 
 
+@pytest.mark.long
 def test_the_runs_that_show_it_are_kept_and_replayed(
     subject: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -128,6 +129,7 @@ def test_many_earlier_runs_are_reported_after_few_starts(tmp_path: Path, capsys:
     assert len(starts.read_text().splitlines()) < 300
 
 
+@pytest.mark.long
 def test_confirming_after_earlier_runs_is_bounded_in_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

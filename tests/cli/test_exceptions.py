@@ -65,6 +65,7 @@ def test_every_form_names_the_exceptions(limited: str, capsys: pytest.CaptureFix
         assert f"given as {limited}" in out
 
 
+@pytest.mark.long
 def test_one_line_names_what_was_skipped_and_the_class_prints_to_stderr(
     limited: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -94,6 +94,7 @@ def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     assert ended.stderr == "entrycache: cannot run in the current folder: No such file or directory\n"
 
 
+@pytest.mark.long
 def test_where_stderr_takes_nothing_the_code_stays() -> None:
     """Keep the exit code, although Python would end with 120 when it writes the rest at its end."""
     argv = [*ENTRYCACHE, "rules", "R-NONE-1"]
@@ -103,6 +104,7 @@ def test_where_stderr_takes_nothing_the_code_stays() -> None:
     assert ended.returncode == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arguments", [["faults"], ["rules"], ["rules", "R-EVICT-3"]])
 def test_a_reader_that_has_gone_is_exit_141(arguments: list[str]) -> None:
     read, write = os.pipe()

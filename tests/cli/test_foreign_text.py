@@ -129,6 +129,7 @@ def test_a_test_of_pytest_runs_nothing_of_a_case(text: str) -> None:
 JAVAC = shutil.which("javac")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(JAVAC is None, reason="javac is not there")
 def test_a_java_test_holds_text_in_comments_and_literals_only(tmp_path: Path) -> None:
     """Check that each comment ends where it should: without it the files are equal."""
@@ -210,6 +211,7 @@ def test_known_failures_and_refusals_are_reported_in_a_line_each(
     assert "\n  level range: two\\nentrycache: all conforms\n" in out
 
 
+@pytest.mark.long
 def test_the_names_in_a_trace_are_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (honest,) = plant.honest(tmp_path / "honest", 300, 1).values()
     plant.wrong_tickets(honest, random.Random(1))

@@ -159,6 +159,7 @@ def test_the_reader_in_javascript_plays_in_vitest_too(tmp_path: Path, capsys: py
     assert (runs[True].returncode, "pulsar-pip430-range 1, seed 0" in runs[True].stderr) == (1, True), runs[True].stderr
 
 
+@pytest.mark.long
 def test_another_pack_is_named_by_the_environment(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

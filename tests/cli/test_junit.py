@@ -174,6 +174,7 @@ def test_a_broken_subject_says_how_the_run_was_made_in_every_report(
     assert run(capsys, "report", str(stream), "--to", "html")[1] == page
 
 
+@pytest.mark.long
 def test_a_subject_that_ends_on_a_case_without_steps_is_in_each_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,6 +112,7 @@ def params() -> list[ParameterSet]:
     return [pytest.param(line, said, marks=mark, id=line) for (line, said), mark in zip(FULL, marked, strict=True)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("line", "said"), params())
 def test_a_full_disk_is_one_line_and_the_verdict_is_said(line: str, said: str, work: Path) -> None:
     for release in all_releases() if line.startswith("diff") else ():

@@ -56,6 +56,7 @@ def test_a_rule_at_a_level_is_a_test_and_its_failure_is_the_table(
     assert run(capsys, *shlex.split(replay)[3:])[0] == 1
 
 
+@pytest.mark.long
 def test_state_machines_are_tests_too(author: pytest.Pytester) -> None:
     author.makeconftest(
         "from hypothesis import settings\nsettings.register_profile('short', max_examples=40, database=None)\n"

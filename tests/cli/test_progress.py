@@ -46,6 +46,7 @@ def test_the_bar_names_level_and_shortening_and_is_taken_away(tmp_path: Path) ->
     assert screen.rstrip().endswith("\x1b[2K")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["--quiet", "--json"])
 def test_off_a_terminal_lines_tell_how_far_a_failure_is(
     form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -201,6 +201,7 @@ def run(*argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_command(tmp_path: Path) -> None:
     path = tmp_path / "broker.conf"
     path.write_text(A_BROKERS)

@@ -48,6 +48,7 @@ def broker_conf(tmp_path: Path, text: str = WORDS) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_every_run_has_the_settings(tmp_path: Path) -> None:
     effective = read_effective_settings(broker_conf(tmp_path), Era.PULSAR_5_0)
     subject = watched()

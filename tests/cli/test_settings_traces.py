@@ -26,6 +26,7 @@ def called(*argv: str) -> int:
     return ended.value.code
 
 
+@pytest.mark.long
 def test_generate_and_audit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

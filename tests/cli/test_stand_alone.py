@@ -195,6 +195,7 @@ for line in sys.stdin:
 """A subject that leaves a key out of an answer."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", params())
 def test_a_key_that_the_subject_leaves_out_is_not_compared(
     language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -208,6 +209,7 @@ def test_a_key_that_the_subject_leaves_out_is_not_compared(
         assert (done.returncode == 0) == passes, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", params())
 def test_a_subject_that_never_answers_fails_its_test(language: str, tmp_path: Path) -> None:
     case = {"system": "pulsar-pip430", "config": {}, "steps": [{"op": "usage"}], "outcomes": [{}]}
@@ -216,6 +218,7 @@ def test_a_subject_that_never_answers_fails_its_test(language: str, tmp_path: Pa
     assert (done.returncode != 0, "no answer in 1" in done.stdout + done.stderr) == (True, True), done
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", params())
 def test_tokens_that_the_case_does_not_give_are_not_compared(
     language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -253,6 +256,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", params())
 def test_a_step_with_several_right_answers_takes_each_of_them(
     language: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -298,6 +302,7 @@ def test_it_starts_the_subject_by_its_name(subject: str, language: str, capsys: 
     assert run(capsys, "replay", str(EVICT), subject, "--as", language)[1] == text
 
 
+@pytest.mark.long
 def test_it_starts_a_class_of_the_author(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

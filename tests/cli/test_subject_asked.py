@@ -28,6 +28,7 @@ def test_without_a_subject_nothing_is_tested(
     assert err.startswith("entrycache: no subject was named; expected --command CMD, or one of reference, fast, ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "subject",
     [
@@ -98,6 +99,7 @@ def test_a_module_that_ends_the_process_is_no_subject(
     assert err == "entrycache: cannot import 'ends_as_it_begins': SystemExit: 0\n"
 
 
+@pytest.mark.long
 def test_os_exit_does_not_end_its_judge(tmp_path: Path) -> None:
     """Keep the exit code: 0 would be taken for a cache that conforms."""
     (tmp_path / "mine.py").write_text(MODULE.format(first="", body="os._exit(0)"))

@@ -64,6 +64,7 @@ def test_a_panic_is_reported_once_with_its_first_lines(panics: list[str], capsys
     assert {failure["log"].splitlines()[1] for failure in failures} == {"no such slot"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("said", "is_quoted"), [(PANIC, True), ("slow today", False)])
 def test_the_stderr_of_a_subject_that_answers_after_a_panic_is_quoted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, is_quoted: bool
@@ -77,6 +78,7 @@ def test_the_stderr_of_a_subject_that_answers_after_a_panic_is_quoted(
     assert ("stderr: thread 'main' panicked at src/main.rs:41:9:\nstderr: no such slot\n" in out) is is_quoted
 
 
+@pytest.mark.long
 def test_quiet_is_a_line_a_failure_and_the_verdict(panics: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *panics, "-q", "--level", "range")
     assert code == 1
@@ -85,6 +87,7 @@ def test_quiet_is_a_line_a_failure_and_the_verdict(panics: list[str], capsys: py
     assert last.startswith("panics: violates (range violates); except not offered ")
 
 
+@pytest.mark.long
 def test_the_whole_stderr_is_kept_and_shown_where_that_is_asked_for(
     panics: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -159,6 +159,7 @@ def test_nothing_is_recorded_of_what_was_declined_or_only_calls_itself_fast(
     assert "no evidence" in json.loads((tmp_path / "misses" / "_entrycache.json").read_text())["source"]
 
 
+@pytest.mark.long
 def test_an_error_of_ours_is_one_line_with_its_own_code(tmp_path: Path) -> None:
     program = (
         "from entrycache_reference.pulsar_pip430 import passes; passes.has_to_halt = lambda kind, bound, entry: False; "

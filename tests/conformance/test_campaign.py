@@ -42,6 +42,7 @@ def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> Non
     assert {**first, "cpu_seconds": 0} == {**again, "cpu_seconds": 0}
 
 
+@pytest.mark.long
 def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
     campaign = run_campaign([open_subject(FAULT)], plan(tmp_path, 200), lambda cases, steps: None)
     assert len(campaign.kept) == 1
@@ -49,6 +50,7 @@ def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) 
     assert len(campaign.kept[0].case.steps) <= 8
 
 
+@pytest.mark.long
 def test_a_campaign_on_a_child_finds_the_same(tmp_path: Path) -> None:
     """Send six runs before the first answer is read."""
     serve = [sys.executable, "-m", "entrycache_cli", "serve", FAULT]
@@ -96,6 +98,7 @@ def test_messages_and_empty_payloads_are_not_compared_and_all_else_is() -> None:
     assert not are_same_outcomes([{}], [{}, {}])
 
 
+@pytest.mark.long
 def test_a_behaviour_diff_shows_a_seeded_fault() -> None:
     fast = open_in_process("fast")
     broken = open_in_process(FAULT)

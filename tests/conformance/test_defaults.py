@@ -93,6 +93,7 @@ def search(subject: type[Subject], workload: Any, examples: int = 60) -> Any:
     return find_failure(tested, menu, examples, 0, coverage, workload=workload).failure, coverage
 
 
+@pytest.mark.long
 def test_a_wrong_default_is_found_only_by_runs_without_the_setting() -> None:
     assert search(ThreeTimes, None)[0] is None
     failing = search(ThreeTimes, generate.OMITTED_SETTINGS)[0].failing
@@ -204,6 +205,7 @@ WRONG_DEFAULTS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("system", "level", "setting", "value"), WRONG_DEFAULTS)
 def test_a_wrong_default_is_found_by_the_cases_of_profile_ci(system: str, level: str, setting: str, value: Any) -> None:
     subject = WrongDefault(system, setting, value)
@@ -214,6 +216,7 @@ def test_a_wrong_default_is_found_by_the_cases_of_profile_ci(system: str, level:
     assert setting in failure.failing.case.omitted
 
 
+@pytest.mark.long
 def test_a_level_below_the_minimum_names_the_default() -> None:
     declaration = PythonSubject(Graceful).declaration
     profile = levels.Profile(200, 1, 1, 1)

@@ -33,6 +33,7 @@ def declared(name: str, fixed: dict[str, Any]) -> Declaration:
     return declaration
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "setting"), SETTINGS)
 def test_cases_under_an_extreme_setting_are_made_in_time(name: str, setting: str) -> None:
     for value in EXTREMES:

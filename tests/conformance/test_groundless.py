@@ -80,6 +80,7 @@ def test_constants_within_a_limit_do_not_conform(tmp_path: Path) -> None:
     assert "steps were judged, fewer than 300" in report.skipped[-1].reason
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ops", [{"insert"}, {"get", "get_range", "exists"}], ids=["no-insert", "no-lookup"])
 def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> None:
     subject = open_in_process("fast", "pulsar-pip430")
@@ -90,6 +91,7 @@ def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> 
     assert judged(subject, tmp_path).levels["range"].verdict is Verdict.CONFORMS
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "level", "ops", "reason"),
     [
@@ -118,6 +120,7 @@ def test_a_cache_that_can_hold_nothing_does_not_conform(tmp_path: Path) -> None:
     assert {"nothing that was stored was ever found" in skip.reason for skip in report.skipped} == {True}
 
 
+@pytest.mark.long
 def test_lookups_of_which_nothing_is_compared_show_nothing(tmp_path: Path) -> None:
     subject = open_in_process("fast", "pulsar-pip430")
     assert subject is not None
@@ -132,6 +135,7 @@ def test_lookups_of_which_nothing_is_compared_show_nothing(tmp_path: Path) -> No
     assert judged(NarrowedSubject(subject, declaration), tmp_path).levels["range"].verdict is Verdict.CONFORMS
 
 
+@pytest.mark.long
 def test_a_state_of_which_no_part_is_declared_is_an_exception(tmp_path: Path) -> None:
     subject = open_in_process("fast", "pulsar-pip430")
     assert subject is not None
@@ -163,6 +167,7 @@ def test_a_stub_without_insert_conforms_nowhere_but_with_its_cursors(tmp_path: P
     assert {name for name, level in levels.items() if level.verdict is Verdict.CONFORMS} <= {"cursors"}
 
 
+@pytest.mark.long
 def test_a_rule_that_no_answer_can_show_broken_is_not_checked(tmp_path: Path) -> None:
     """Without a query that shows the queue, nobody sees whether a new entry counts as accessed (R-INSERT-1)."""
     subject = open_in_process("fast", "pulsar-pip430")
@@ -195,6 +200,7 @@ def every_op(steps: Any) -> Iterator[str]:
         yield from every_op(getattr(op, "steps", None) or ())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("overflow", [True, False])
 @pytest.mark.parametrize("name", list(SYSTEMS))
 def test_no_case_has_an_operation_that_the_subject_does_not_offer(name: str, overflow: bool) -> None:

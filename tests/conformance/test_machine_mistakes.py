@@ -102,6 +102,7 @@ def run(machine: Any) -> None:
     machine.TestCase("runTest").debug()
 
 
+@pytest.mark.long
 def test_a_cache_that_keeps_something_from_run_to_run_is_explained(tmp_path: Path) -> None:
     with pytest.raises(errors.Flaky) as raised:
         run(state_machine(Once, failures=tmp_path))
@@ -218,6 +219,7 @@ def test_an_error_of_the_class_shows_its_own_lines_alone(tmp_path: Path) -> None
     assert "entrycache_protocol" not in text
 
 
+@pytest.mark.long
 def test_what_is_not_checked_says_why() -> None:
     with pytest.raises(errors.Unsatisfiable) as raised:
         run(state_machine(Closed))

@@ -41,6 +41,7 @@ def conform_sharded(slack: int, declared: int, folder: Path, level: str = "manag
     return conform(sharded(slack, declared), Options((level,), Profile(examples, 0, 0), 0, 0.0, folder))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slack", [1, 2])
 def test_a_sharded_queue_conforms_at_its_slack(slack: int, tmp_path: Path) -> None:
     report = conform_sharded(slack, slack, tmp_path)

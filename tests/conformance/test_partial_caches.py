@@ -262,6 +262,7 @@ def writes(case: Case) -> list[Any]:
     return [op for op in case.steps if op.name in {"put", "insert"}]
 
 
+@pytest.mark.long
 def test_cases_are_made_within_the_limits_and_not_left_out() -> None:
     lru, log, ttl = cases_of(Lru), cases_of(Log), cases_of(Ttl)
     assert not any(op.dirty or op.value is None or op.topic for case in lru for op in writes(case))

@@ -78,6 +78,7 @@ def test_hypothesis_finds_and_shrinks(seed: int) -> None:
     assert failure.difference.got.entries == 1
 
 
+@pytest.mark.long
 @SEEDS
 def test_bulk_finds_and_hypothesis_shrinks_the_same(seed: int) -> None:
     subject = twisted(two_is_one)
@@ -133,6 +134,7 @@ def test_a_case_is_shrunk_in_the_same_way_where_hypothesis_sees_a_ci_machine() -
     assert len(ours) == 3
 
 
+@pytest.mark.long
 def test_a_run_that_cannot_catch_a_broken_subject_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reference, "corrupt_outcome", lambda outcome, refusal, uncompared: outcome)
     with pytest.raises(SelfCheckFailed):
@@ -178,6 +180,7 @@ def test_laws_are_checked_at_one_step_in_16_and_at_the_last(counts_all: bool, mo
     assert len(checked) > 20
 
 
+@pytest.mark.long
 def test_a_failing_run_is_checked_at_every_step(monkeypatch: pytest.MonkeyPatch) -> None:
     whole: list[Any] = []
     monkeypatch.setattr(search, "run_reference", lambda case, coverage: whole.append(case))
@@ -209,6 +212,7 @@ def search_bulk(subject: InProcessSubject, jobs: int, batches: int = 8) -> tuple
     return counts, played, failures, result.failure and result.failure.failing.case, result.skipped
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small_batches")
 @pytest.mark.parametrize("differs", [False, True])
 def test_bulk_gives_the_same_with_any_number_of_workers(differs: bool) -> None:
@@ -350,6 +354,7 @@ def test_what_is_reachable_depends_on_what_is_offered() -> None:
     assert {"R-EXPIRE-1", "R-INSERT-1", "R-REQUEUE-2"} <= {rule.value for rule in rules}
 
 
+@pytest.mark.long
 def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> None:
     subject = reference_subject(SYSTEM)
     subject._declaration = offered(ops=frozenset({"insert", "get"}))

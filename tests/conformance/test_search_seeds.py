@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support import ROOT
 
 PROGRAM = """
@@ -32,6 +34,7 @@ print(len(first), drawn() == first, "hypothesis" in sys.modules)
 """
 
 
+@pytest.mark.long
 def test_what_is_drawn_does_not_depend_on_what_else_is_there(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("100 True False\n", "")

@@ -193,6 +193,7 @@ def test_settings_that_are_given_stay() -> None:
         state_machine("reference", "pulsar-pip430", "queue", {"max_size_bytes": "much"})
 
 
+@pytest.mark.long
 def test_the_laws_of_the_reference_are_an_invariant_that_shows_only_if_it_fails(
     report: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -253,6 +254,7 @@ class Declining(Sizes):
         raise Skip("not here")
 
 
+@pytest.mark.long
 def test_a_machine_that_compares_nothing_fails(tmp_path: Path) -> None:
     """In this process and behind a command; a class that answers something passes."""
     (tmp_path / "mine.py").write_text(DECLINING, encoding="utf-8")
@@ -302,6 +304,7 @@ class Remembering(Sizes):
         self.sizes = self.all_sizes
 
 
+@pytest.mark.long
 def test_rules_invariants_and_an_initialisation_of_a_users_own() -> None:
     class Own(state_machine(Sizes)):  # type: ignore[misc]
         @initialize(config=strategies.configs(), size=strategies.sizes())
@@ -334,6 +337,7 @@ def test_rules_invariants_and_an_initialisation_of_a_users_own() -> None:
         )
 
 
+@pytest.mark.long
 def test_what_outlives_a_crash_is_found_with_the_run_before_it(tmp_path: Path) -> None:
     class Crashing(state_machine(Remembering, failures=tmp_path)):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -375,6 +379,7 @@ def test_a_mistake_is_one_line(arguments: dict[str, Any], message: str) -> None:
 COMMAND = f"{sys.executable} -m entrycache_cli serve reference --system pulsar-pip430"
 
 
+@pytest.mark.long
 def test_a_process_is_a_subject_and_its_rate_is_printed() -> None:
     script = f"""
 from hypothesis import settings
@@ -387,6 +392,7 @@ run_state_machine_as_test(machine, settings=settings(max_examples=3, database=No
     assert re.search(r"entrycache: reference \S+: \d+ steps in [\d.]+ s, \d+ a second", done.stderr)
 
 
+@pytest.mark.long
 def test_a_faulty_process_is_caught(tmp_path: Path) -> None:
     command = COMMAND.replace("reference", "expire-at-the-cutoff")
     machine = seed(0)(state_machine(command=command, level="queue", failures=tmp_path))
@@ -394,6 +400,7 @@ def test_a_faulty_process_is_caught(tmp_path: Path) -> None:
     assert "expire-at-the-cutoff 0.1.0 breaks R-" in run(machine, options)
 
 
+@pytest.mark.long
 def test_observations_name_the_rules_that_were_exercised(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(
         "from entrycache import state_machine\nTestIt = state_machine('reference', 'pulsar-segmented').TestCase\n"

@@ -168,6 +168,7 @@ def test_a_pack_of_other_systems_checks_nothing(tmp_path: Path, capsys: pytest.C
     assert "the case is about kafka-streams" in err
 
 
+@pytest.mark.long
 def test_fill_writes_what_consume_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run(capsys, "vectors", "fill", "--pack", SMALL_PACK, "--seed", "7", "--out", str(tmp_path))
     assert code == 0, err
@@ -191,6 +192,7 @@ def test_a_published_pack_whose_file_is_another_is_seen(tmp_path: Path) -> None:
     assert find_changed_packs([small], tmp_path / "vectors" / MANIFEST_NAME, whole_set=False) == [SMALL_PACK]
 
 
+@pytest.mark.long
 def test_a_setting_that_follows_from_others_needs_not_be_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,6 +49,7 @@ def test_what_is_right_conforms(copy: Checkout, subject: str) -> None:
     }
 
 
+@pytest.mark.long
 def test_a_seeded_fault_is_registered_caught_and_named(copy: Checkout) -> None:
     seeded_faults = json.loads(copy.entrycache("faults", "--json"))["exhibits"]
     assert seeded_faults["toy-one-too-many"]["rules"] == ["T-PUT-2"]
@@ -56,6 +57,7 @@ def test_a_seeded_fault_is_registered_caught_and_named(copy: Checkout) -> None:
     assert [(failure["rule"], failure["steps"]) for failure in report["failures"]] == [("T-PUT-2", 1)]
 
 
+@pytest.mark.long
 def test_its_example_is_played_and_its_rule_checked(copy: Checkout) -> None:
     copy.entrycache("replay", "spec/examples/T-PUT-2.json", "fast")
     assert "Seeded fault: The limit is not looked at." in copy.entrycache("rules", "T-PUT-2")
@@ -76,6 +78,7 @@ def test_the_whole_check_of_the_rules_finds_nothing(copy: Checkout) -> None:
     assert copy.entrycache("rules", "--check") == "0 problems\n"
 
 
+@pytest.mark.long
 def test_a_law_that_sees_nothing_is_found(copy: Checkout, tmp_path: Path) -> None:
     laws = copy.folder / "reference/entrycache_reference/toy/laws.py"
     right = laws.read_text(encoding="utf-8")

@@ -46,6 +46,7 @@ def write_adapter(folder: Path, steps: list[str], port: int) -> None:
     (folder / "theirs" / "run.sh").write_text("\n".join([*attempts, "exec node theirs/cache.mjs", ""]), "utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sandbox", SANDBOXED)
 def test_an_untrusted_adapter_plays_in_the_sandbox_and_does_not_get_out(
     sandbox: str, port: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

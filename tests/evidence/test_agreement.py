@@ -37,6 +37,7 @@ def mutant_problems(runs, exceptions):
     return [problem for ask in agreement._mutants(runs, exceptions) for problem in ask()]
 
 
+@pytest.mark.long
 def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     harmless = Fault(Rule.READ_1, "nothing is wrong", PACKAGE, {})
     monkeypatch.setattr(agreement.models, "RULE_FAULTS", (harmless,))
@@ -71,6 +72,7 @@ def test_every_line_of_the_table_has_flips():
     assert len(tuple(derive_flips())) >= 25
 
 
+@pytest.mark.long
 def test_a_reference_that_breaks_a_law_is_a_problem(monkeypatch, runs):
     broken = FAULT_OF[Rule.INSERT_1]
 
@@ -148,6 +150,7 @@ def test_a_test_that_fails_is_one_line(tmp_path):
     assert agreement._tests(corpus_of_system) == [Problem("R-READ-1", what)]
 
 
+@pytest.mark.long
 def test_replaying_the_affected_steps_of_a_fault_finds_what_playing_all_steps_finds(runs):
     faults = [*FAULT_OF.values()][::20]
     pairs = [

@@ -59,6 +59,7 @@ def test_a_contract_that_sees_nothing_is_a_failure(monkeypatch: pytest.MonkeyPat
     assert f"{decide.RULES[0]}: contract decide detects no seeded fault" in failures
 
 
+@pytest.mark.long
 def test_paths_that_are_left_are_reported_as_that() -> None:
     state, text = ask_crosshair(DECIDE._replace(paths=3))
     assert (state, text) == ("NOT FINISHED", "3 paths were followed, none breaks it, and more are left")

@@ -143,6 +143,7 @@ def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> 
         prove("ci")
 
 
+@pytest.mark.long
 def test_without_one_package_the_rest_runs_with_the_models_of_its_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     exhausted: list[Sequence[AnyBoundedModel]] = []
 
@@ -179,6 +180,7 @@ def test_without_one_package_the_rest_runs_with_the_models_of_its_profile(monkey
     ]
 
 
+@pytest.mark.long
 def test_a_process_that_ends_early_is_a_failure_and_the_rest_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     def dies(scope: AnyBoundedModel, model: Model | None, whole: bool) -> Exploration:
         assert not whole

@@ -527,6 +527,7 @@ def test_every_alteration_of_the_state_is_detected(system, played_steps):
     assert min(len(keys) for keys in aspects.values()) > 12
 
 
+@pytest.mark.long
 def test_every_alteration_of_the_answer_or_a_row_is_detected(system, played_steps):
     chance = random.Random(16)
     for op in system.ops.values():

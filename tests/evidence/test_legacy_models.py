@@ -32,6 +32,7 @@ def test_a_model_closes_with_exactly_these_counts_and_meets_its_definitions() ->
     )
 
 
+@pytest.mark.long
 def test_the_models_fire_every_law() -> None:
     fired = {rule for scope in bounded_models.CI for rule in explore(scope, whole=False).fired}
     assert {law.rule for law in LAWS} <= fired

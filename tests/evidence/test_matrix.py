@@ -125,6 +125,7 @@ def test_identities_outlive_moved_lines_and_end_with_their_statement() -> None:
     assert len(set(ids) - changed) == 5
 
 
+@pytest.mark.long
 def test_all_changes_of_the_reference_have_names_of_their_own_and_compile() -> None:
     every = generate_all_changes()
     assert len({change.id for change in every}) == len(every) > 3_000
@@ -150,6 +151,7 @@ def test_a_change_of_a_function_is_detected_by_the_law_that_it_breaks(small: Ref
     assert "R-INVALIDATE-" in ask_about(change, small, ("laws",))["laws"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["p-release-backwards", "l-rows-bytes-at-begin", "s-rows-hide-empty"])
 def test_a_change_that_only_a_definition_detects_is_detected(small: ReferenceFacts, name: str) -> None:
     """The order of returned holds, and the report of a pass, are in rows, which no law of a rule covers."""

@@ -53,6 +53,7 @@ def test_each_number_of_the_references_has_a_rule_or_a_reason() -> None:
     assert len({number.module for number in find_numbers()}) > 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("plant", WRONG)
 def test_a_wrong_bound_is_reported(plant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, old, new = WRONG[plant]

@@ -68,6 +68,7 @@ def detect_change(change: Change, places: Sequence[int], cases: Sequence[Recorde
     return results
 
 
+@pytest.mark.long
 def test_a_change_is_detected_in_the_steps_that_reach_it_as_in_all_steps() -> None:
     cases = some_cases()
     swapped = [one for one in guards()[:60] if process.changed_code(one)]

@@ -51,6 +51,7 @@ def test_every_field_is_of_one_kind() -> None:
     assert len(every) == sum(map(len, KINDS))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_same_cases_are_generated_each_time(name: str) -> None:
     assert tuple(islice(generate_scaled_cases(SYSTEMS[name]), 20)) == cases(name)[:20]

@@ -230,6 +230,7 @@ def test_a_claim_counts_only_if_it_holds_and_is_refuted(
     )
 
 
+@pytest.mark.long
 def test_a_model_that_differs_is_a_failure_and_gives_no_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     compared = kafka_tla.QUICK
     edges = list(explore_edges(compared.scope, compared.rendering))

@@ -39,6 +39,7 @@ def all_kept(change: Change, of_silent: dict[str, str], known: State | None = No
     return kept
 
 
+@pytest.mark.long
 def test_a_guard_that_is_off_by_one_is_detected_at_every_seed() -> None:
     strict = change("bytes_over", "<=", "<")
     assert find_missed_seeds([strict], SETTINGS, range(SEEDS)) == {strict.id: ()}
@@ -125,6 +126,7 @@ def test_the_page_is_that_of_its_table() -> None:
     assert [f"\n| {name} | {state['changes']} | " in page for name, state in table["systems"].items()] == [True] * 4
 
 
+@pytest.mark.long
 def test_the_machines_see_a_guard_that_is_off_by_one_and_nothing_in_an_unchanged_reference() -> None:
     strict, same = change("bytes_over", "<=", "<"), same_as_it_was()
     cases = machine_matrix.record_examples(PULSAR, "manager", 25, 0)

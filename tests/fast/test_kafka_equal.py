@@ -25,6 +25,7 @@ def test_rows_have_the_columns_of_the_reference_but_its_rule() -> None:
     assert Row._fields == ReferenceRow._fields[1:]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["cache", "store", "views"])
 @pytest.mark.parametrize("profile", PROFILES)
 def test_equal(profile: WorkloadProfile, level: str) -> None:
@@ -32,6 +33,7 @@ def test_equal(profile: WorkloadProfile, level: str) -> None:
         assert_equal(config, run)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["cache", "store", "views"])
 def test_equal__long_runs(level: str) -> None:
     for config, run in runs(random.Random(7), WorkloadProfile.LONG_RUNS, level, 3, 800):

@@ -44,6 +44,7 @@ def machine_of(system: str, level: str) -> Any:
     return Refined
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "level", "examples"),
     [
@@ -62,6 +63,7 @@ def test_equal(system: str, level: str, examples: int) -> None:
     run_state_machine_as_test(machine_of(system, level), settings=settings(QUICK, max_examples=examples))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "level", "fault"),
     [

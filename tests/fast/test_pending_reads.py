@@ -102,6 +102,7 @@ class SharesWholeRanges(OnlyATable):
         return super().fetch(read, first, last)
 
 
+@pytest.mark.long
 def test_a_subject_that_is_only_a_table_conforms():
     check(OnlyATable, examples=150)
 

@@ -114,6 +114,7 @@ def jars(
     }
 
 
+@pytest.mark.long
 @FAULTS
 def test_a_seeded_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.CaughtFault]) -> None:
     fault = caught[name]
@@ -121,6 +122,7 @@ def test_a_seeded_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, 
     assert (set(load_catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(fault.rules)
 
 
+@pytest.mark.long
 @CHANGED
 def test_a_changed_jar_is_caught_shrunk_and_named(name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]) -> None:
     fault, _ = jars[name]
@@ -166,6 +168,7 @@ def test_every_fault_has_one_committed_result_and_the_page_shows_all() -> None:
     assert f"Step {record['step']}: expected `{record['expected']}`, got `{record['got']}`.\n" in page
 
 
+@pytest.mark.long
 @CHANGED
 def test_the_java_test_fails_on_the_changed_jar_and_passes_on_the_released_one(
     name: str, jars: dict[str, tuple[faults.CaughtFault, Path]], tmp_path: Path

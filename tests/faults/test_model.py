@@ -43,6 +43,7 @@ def cases(name: str) -> Iterator[Any]:
         yield case
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "package"), [("pulsar-pip430", PULSAR), ("kafka-streams", KAFKA)])
 def test_a_model_without_replacements_equals_the_reference(name: str, package: str) -> None:
     model = Model(package)

@@ -93,6 +93,7 @@ UNHELD: Final = {
 """The place where each kind of file is checked against its schema."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", UNHELD)
 def test_a_reader_without_its_schema_is_seen(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(UNHELD[name], lambda *_: None)

@@ -251,6 +251,7 @@ def test_settings_far_apart_take_no_more_than_others(tmp_path: Path, monkeypatch
     assert end.cpu_seconds < CPU_SECONDS_MOST
 
 
+@pytest.mark.long
 def test_of_many_violations_the_first_are_reported_and_the_others_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

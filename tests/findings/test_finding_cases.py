@@ -68,6 +68,7 @@ def test_every_release_that_a_page_names_violates_and_no_other(
             assert result.skipped == ()
 
 
+@pytest.mark.long
 def test_a_repaired_cache_conforms_with_every_case_of_its_system(tmp_path: Path) -> None:
     for system in SYSTEMS.values():
         first = select_finding_cases(load_finding_cases(system), (ALL_FINDINGS,))
@@ -122,6 +123,7 @@ def line_of(folder: Path) -> list[str]:
     return ["conform", "pulsar:4.2.4", "--level", "cursors", "--unmask", HEAP, "--failures", str(folder)]
 
 
+@pytest.mark.long
 def test_the_command_reports_the_finding_of_a_case(
     released_subject: Callable[[str], TestedSubject], tmp_path: Path
 ) -> None:

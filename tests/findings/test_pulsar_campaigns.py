@@ -70,6 +70,7 @@ def test_every_check_has_a_seeded_fault_that_was_seen() -> None:
     assert {name.partition("--")[0] for name in COMMITTED["faults"]} == PLANS.keys()
 
 
+@pytest.mark.long
 def test_the_limiter_does_on_the_newest_release_what_it_did(tmp_path: Path) -> None:
     try:
         result = play("Limiter", java_test_classpath(newest_release("pulsar").subject), 300, tmp_path)

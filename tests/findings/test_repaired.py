@@ -51,6 +51,7 @@ def test_a_failure_that_only_a_variant_demands_names_the_option(tmp_path: Path) 
     assert conform(Release(DEFECT), options).verdict is Verdict.CONFORMS
 
 
+@pytest.mark.long
 def test_a_failure_that_a_variant_explains_names_it(tmp_path: Path) -> None:
     changed = NarrowedSubject(
         release := Release(DEFECT), replace(release.declaration, variants=Variants(), findings={})

@@ -48,6 +48,7 @@ def compiled(folder: Path, gson: str, *changes: tuple[str, str, str], library: s
     return folder / "classes"
 
 
+@pytest.mark.long
 def test_close_ends_each_run_also_one_that_fails(tmp_path: Path, gson: str) -> None:
     closes = (
         (
@@ -99,6 +100,7 @@ def test_a_missing_library_of_the_cache_is_named_and_no_verdict(
     assert "entrycache subjects" not in err
 
 
+@pytest.mark.long
 def test_missing_gson_is_named(tmp_path: Path, gson: str, capsys: pytest.CaptureFixture[str]) -> None:
     classes = compiled(tmp_path, gson)
     (tmp_path / "case.json").write_text(json.dumps(CASE), encoding="utf-8")

@@ -43,6 +43,7 @@ def test_the_clock_sites_of_the_release_are_the_pinned_ones(release: Release, re
     assert clock_sites(release.subject, [_jar(release)]) == (release.folder / "clock.sites").read_text("utf-8")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", CLOCKED, ids=str)
 def test_each_release_answers_with_its_own_classes(release: Release, released: list[str]) -> None:
     _jar(release)
@@ -90,6 +91,7 @@ def test_a_class_that_must_have_a_clock_and_has_none_is_named(released: list[str
     assert "RangeCacheEntryWrapper was not rewritten" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.long
 def test_with_a_class_path_the_sites_are_printed(changed_jars: dict[str, Path]) -> None:
     command = released_command(SUBJECT, str(changed_jars["time-cutoff-included"]))
     done = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, check=False)
@@ -275,6 +277,7 @@ def test_a_jar_of_another_group_is_named(
     assert start["implementation"]["source"] == "com.example:managed-ledger (managed-ledger.jar)"
 
 
+@pytest.mark.long
 def test_of_several_first_users_one_builds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     _java(tmp_path, "17.0.1")
     _tool(tmp_path, "javac", "exit 0")

@@ -24,6 +24,7 @@ def committed_table(shape: Shape, release: Release) -> float:
     return [float(ratio) for ratio in re.findall(r"= ([0-9.]+)x", row)][RELEASES.index(release)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", newest_in_every_run(RELEASES), ids=str)
 def test_heap_held_is_as_shown(release: Release, tmp_path: Path) -> None:
     try:

@@ -107,11 +107,13 @@ def untimed(tools: JavaTestClasspath, tmp_path_factory: pytest.TempPathFactory) 
     return compiled_case(UNTIMED, tools, tmp_path_factory.mktemp("untimed"))
 
 
+@pytest.mark.long
 def test_the_released_jar_passes_with_every_op(timed: Compiled, tools: JavaTestClasspath) -> None:
     done = timed.run(tools, f"-javaagent:{tools.agent}")
     assert (done.returncode, done.stdout) == (0, "conforms\n"), done.stderr
 
 
+@pytest.mark.long
 def test_a_changed_jar_fails_where_it_differs(
     timed: Compiled, released: list[str], changed_jars: dict[str, Path]
 ) -> None:
@@ -130,6 +132,7 @@ def test_a_case_with_time_asks_for_the_agent(timed: Compiled, tools: JavaTestCla
     assert (done.returncode, done.stderr) == (2, "start this test with -javaagent:entrycache-agent.jar\n")
 
 
+@pytest.mark.long
 def test_a_case_without_time_needs_no_agent(
     untimed: Compiled, tools: JavaTestClasspath, changed_jars: dict[str, Path]
 ) -> None:

@@ -120,6 +120,7 @@ def test_a_release_fails_where_the_case_of_a_finding_does_or_holds_as_its_page_s
     assert len(printed.splitlines()) == len(("step", "expected", "got"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [next(iter(SHOWN_RULES)), next(iter(FAILING))])
 def test_a_file_alone_ends_as_it_does_beside_others(name: str, results: OnRelease, tmp_path: Path) -> None:
     assert run_as_it_is(results.sources[name], results.release, tmp_path) == results.of(name)

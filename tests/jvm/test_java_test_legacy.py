@@ -87,6 +87,7 @@ def test_the_release_passes_with_every_op_and_a_changed_jar_fails(tools: JavaTes
     assert done.stdout.splitlines()[0] == "step 9: {op: expire, cache: a, older_than_nanos: 5}"
 
 
+@pytest.mark.long
 def test_passes_wait_and_no_clock_needs_no_agent(tools: JavaTestClasspath, tmp_path: Path) -> None:
     steps = [
         *({"op": "insert", **A, "pos": [1, entry], "size": size} for entry, size in enumerate((50, 30, 19))),

@@ -82,6 +82,7 @@ def test_it_passes_on_the_release_and_fails_on_a_changed_one(
     assert run_lines(classes, java_test_classpath(SUBJECT, str(changed_jars[change]))) == lines
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("release", [RELEASE, PAGES], ids=str)
 def test_a_case_of_cursors_needs_no_cache(release: Release, released: list[str], tmp_path: Path) -> None:
     """It is therefore the same file for every release that has the container."""
@@ -95,6 +96,7 @@ def test_a_case_of_cursors_needs_no_cache(release: Release, released: list[str],
     )
 
 
+@pytest.mark.long
 def test_the_same_file_tells_where_another_release_differs(released: list[str], tmp_path: Path) -> None:
     """Era `pages` passes the count of a refused duplicate to the cached entry."""
     tools = _tools(PAGES)

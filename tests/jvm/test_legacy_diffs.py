@@ -18,6 +18,7 @@ def jars() -> None:
             pytest.skip(str(missing))
 
 
+@pytest.mark.long
 def test_a_few_cases_tell_the_release_that_differs_and_only_that() -> None:
     by_object, equal_pair = (pair.find_differences(4) for pair in PAIRS)
     assert [one.label for one in by_object] == ["`single_lookup` position becomes object"]

@@ -116,12 +116,14 @@ def test_a_driver_that_does_not_fit_is_no_violation(tools: Tools, replay: Replay
     assert ", which other lacks; give the jars that it was built for, or choose the driver" in line
 
 
+@pytest.mark.long
 def test_a_constructor_of_a_shape_that_no_release_has_is_named(tools: Tools, replay: Replay) -> None:
     code, line = replay(SUBJECT, "--classpath", tools.entry("", parameters=", int more"))
     assert code == 3
     assert "internals.LRUCacheEntry has no constructor (byte[], Headers, boolean, long, long, int, String)" in line
 
 
+@pytest.mark.long
 def test_a_field_that_the_driver_reads_by_reflection_is_named(tools: Tools, replay: Replay) -> None:
     text = "package org.apache.kafka.streams.state.internals; class NamedCache { NamedCache(String name) {} }"
     code, line = replay(SUBJECT, "--classpath", tools.compile("named", {"NamedCache.java": text}))
@@ -155,6 +157,7 @@ def test_a_missing_class_is_named(tools: Tools, replay: Replay, jar: str, withou
     assert expected in line
 
 
+@pytest.mark.long
 def test_jars_of_two_releases_are_no_violation(tools: Tools, replay: Replay) -> None:
     newer = tools.compile("newer", {"Bytes.java": BYTES})
     entry = tools.entry("org.apache.kafka.common.utils.Bytes.added();", newer)
@@ -166,10 +169,8 @@ def test_jars_of_two_releases_are_no_violation(tools: Tools, replay: Replay) -> 
     )
 
 
-@pytest.mark.parametrize(
-    "error",
-    ['NoSuchMethodError("boom")', pytest.param('NoClassDefFoundError("java/lang/String")', marks=pytest.mark.long)],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("error", ['NoSuchMethodError("boom")', 'NoClassDefFoundError("java/lang/String")'])
 def test_a_linkage_error_of_the_class_under_test_is_a_violation(tools: Tools, replay: Replay, error: str) -> None:
     code, text = replay(SUBJECT, "--classpath", tools.entry(f"throw new {error};"))
     assert code == 1

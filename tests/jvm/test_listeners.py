@@ -34,6 +34,7 @@ def consequences(release: Release, tmp_path_factory: pytest.TempPathFactory) -> 
         pytest.skip(str(missing))
 
 
+@pytest.mark.long
 def test_the_table_is_what_each_release_does(consequences: Consequences) -> None:
     assert table(consequences) == committed_table()
 

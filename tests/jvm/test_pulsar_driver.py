@@ -65,6 +65,7 @@ def test_the_released_jar_answers_by_the_protocol(name: str, answered: dict[str,
     ]
 
 
+@pytest.mark.long
 def test_every_jdk_beside_this_one_answers_the_same(
     released: list[str], answered: dict[str, list[Step]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +119,7 @@ def test_a_jar_that_keeps_the_size_of_what_it_removed_is_seen_through(changed_ja
     assert (observed["bytes"], observed["caches"]) == (0, {"a": {"bytes": 40, "entries": []}})
 
 
+@pytest.mark.long
 def test_a_jar_that_keeps_references_leaks(changed_jars: dict[str, Path]) -> None:
     seen_in = "a range is served from the cache where it can be, and the gaps are filled"
     config, steps = CASES[seen_in]
@@ -127,6 +129,7 @@ def test_a_jar_that_keeps_references_leaks(changed_jars: dict[str, Path]) -> Non
     assert answer["leaked"] == 3
 
 
+@pytest.mark.long
 def test_a_jar_that_hands_over_wrong_bytes_is_seen_by_its_tokens(released: list[str], tmp_path: Path) -> None:
     """Positions and sizes are right, but each entry that storage answers has the bytes of the next one."""
     compile_sources([Path(__file__).with_name("ReadEntryUtils.java")], java_test_classpath(SUBJECT), tmp_path)

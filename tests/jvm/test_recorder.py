@@ -116,6 +116,7 @@ def other(released: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
     return changed
 
 
+@pytest.mark.long
 def test_sites_are_counted(released: list[str], other: Path) -> None:
     java = java_test_classpath(SUBJECT).java
     fits = _counted(java, jar_under_test(SUBJECT))

@@ -100,6 +100,7 @@ def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
+@pytest.mark.long
 def test_the_jar_of_a_path_runs_with_the_driver_of_its_version(jar: Path, capsys: pytest.CaptureFixture[str]) -> None:
     subject = resolve.resolve_subject(resolve.SubjectChoice(str(jar)))
     try:
@@ -111,6 +112,7 @@ def test_the_jar_of_a_path_runs_with_the_driver_of_its_version(jar: Path, capsys
     assert f"{jar} runs with the driver of kafka-streams 4.3.1; variants: undelivered_eviction=lost, " in line
 
 
+@pytest.mark.long
 def test_serve_speaks_the_protocol_for_a_jar_and_declares_its_variants(jar: Path) -> None:
     served = child.Child([sys.executable, "-m", "entrycache_cli", "serve", str(jar)], timeout_seconds=60)
     try:

@@ -61,6 +61,7 @@ def test_the_wheel_makes_and_plays_vectors_and_writes_a_reader(installed: Path, 
     assert {path.name for path in (tmp_path / "mine" / "vectors").iterdir()} == {"manifest.json", "small.jsonl.gz"}
 
 
+@pytest.mark.long
 def test_the_wheel_knows_the_rules_and_the_seeded_faults(installed: Path, tmp_path: Path) -> None:
     done = run(installed, "rules", "R-EVICT-8", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -21,6 +21,7 @@ def fits(schema: Any, value: Any) -> bool:
     return bool(Draft202012Validator(schema).is_valid(value))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=lambda system: str(system.name))
 def test_right_answers_fit_and_wrong_ones_do_not(system: AnySystem) -> None:
     schema = json.loads((ROOT / "spec" / system.name / "answer.schema.json").read_text("utf-8"))

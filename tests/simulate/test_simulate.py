@@ -60,6 +60,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
 )
 
 
+@pytest.mark.long
 def test_other_settings_give_what_they_would_have_given(tmp_path: Path) -> None:
     """Compare with the same calls made directly under each configuration and not from a trace."""
     for seed, recorded in itertools.product((1, 2), (PLAIN, {**PLAIN, "max_size_bytes": 150})):
@@ -218,6 +219,7 @@ def command(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 
+@pytest.mark.long
 def test_command(tmp_path: Path) -> None:
     record_plain_calls(5, tmp_path / "t", PLAIN, 200)
     (tmp_path / "a.json").write_text('{"ttl_nanos": 1000000}')

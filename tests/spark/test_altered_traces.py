@@ -152,6 +152,7 @@ def unnamed(result: AuditResult, changes: dict[str, Alter]) -> list[str]:
     return [rule for rule in changes if rule not in by_broker.get(rule, ())]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_a_recorded_topology_keeps_the_rules_of_stores(streams: Path, backend: str) -> None:
     assert read_metadata(streams).threads == "one"
@@ -160,6 +161,7 @@ def test_a_recorded_topology_keeps_the_rules_of_stores(streams: Path, backend: s
     assert {rule: rules[rule] for rule in RULES_OF_STORES} == dict.fromkeys(RULES_OF_STORES, Verdict.CONFORMS)
 
 
+@pytest.mark.long
 def test_random_cases_of_stores_break_no_rule(tmp_path: Path) -> None:
     record_stores(tmp_path / "trace", "windows", 25)
     for backend in ("local", "replay"):
@@ -175,6 +177,7 @@ def test_every_rule_of_stores_has_an_altered_copy() -> None:
     assert OF_STREAMS.keys() == RULES_OF_STORES
 
 
+@pytest.mark.long
 def test_the_altered_row_of_a_store_is_named(streams: Path, tmp_path: Path) -> None:
     copies = write_copies(tmp_path / "copies", streams, OF_STREAMS)
     assert unnamed(audit_folder(copies, "local"), OF_STREAMS) == []
@@ -329,6 +332,7 @@ def test_every_rule_of_reads_has_an_altered_copy() -> None:
     assert {rule.id for rule in all_rules(PULSAR) if rule.id.startswith(levels)} == OF_READS.keys()
 
 
+@pytest.mark.long
 def test_the_altered_row_of_a_read_is_named(altered_reads: Path) -> None:
     for backend in ("local", "replay"):
         assert unnamed_reads(audit_folder(altered_reads, backend)) == []

@@ -42,6 +42,7 @@ def test_brokers_without_rows_are_in_the_result(with_empty_brokers: Path, backen
     assert (result.without_rows, [*result.brokers][:1], result.exit_code) == (("b.é", "c"), ["a"], 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [(), ("--new-only",)])
 def test_brokers_without_rows_are_named_and_fail_strict(with_empty_brokers: Path, more: tuple[str, ...]) -> None:
     done = audit(with_empty_brokers, *more)
@@ -67,6 +68,7 @@ def test_a_trace_without_rows_names_its_brokers(tmp_path: Path, honest: list[pla
     assert done.exit_code == 2 and "no rows of 1 of 1 brokers (a)" in done.stdout
 
 
+@pytest.mark.long
 def test_a_trace_with_rows_of_every_broker_names_none(tmp_path: Path, honest: list[plant.Row]) -> None:
     trace = plant.write(tmp_path / "trace", plant.renamed(honest, "a"))
     assert audit(trace, "--strict").exit_code == 0

@@ -78,6 +78,7 @@ def test_it_decides_every_rule() -> None:
     assert len(RULES) == len(set(RULES))
 
 
+@pytest.mark.long
 def test_controls_are_clean_and_violations_are_not(scenarios: list[Scenario]) -> None:
     """Other rules that the checker leaves open have a window that finds nothing."""
     more: dict[str, set[str]] = {}
@@ -146,6 +147,7 @@ def test_batches_may_be_cut_anywhere(brokers: int, scenarios: list[Scenario]) ->
         assert is_independent_of_cuts(batch, metadata, chance), name
 
 
+@pytest.mark.long
 def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None:
     """With one ended life kept, later events of such a life are left to the windows."""
     left_open = 0
@@ -263,6 +265,7 @@ def test_scenarios_agree_with_the_windows_for_any_recorder(tmp_path: Path, threa
     assert compare_with_windows(trace) == len(broken) > 50
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", [lambda rows: rows.reverse(), random.Random(1).shuffle])
 def test_the_order_of_rows_does_not_matter(tmp_path: Path, change: Any) -> None:
     base = plant.honest(tmp_path / "honest", 2_000, 3)["broker-0"]
@@ -277,6 +280,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path, change: Any) -> None:
     assert [violation.rule for violation in wanted.violations] == ["R-STATE-1"]
 
 
+@pytest.mark.long
 def test_without_numba_duckdb_evaluates_and_reports_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = plant.write(tmp_path / "trace", plant.honest(tmp_path / "honest", 300, 3)["broker-0"])
     wanted, by = evaluate_by_task(trace)

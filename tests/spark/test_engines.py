@@ -95,6 +95,7 @@ def compare_with_windows(trace: Path, backends: tuple[str, ...]) -> Any:
     return first
 
 
+@pytest.mark.long
 def test_folder_names_are_not_patterns(tmp_path: Path, honest: list[plant.Row], backends: tuple[str, ...]) -> None:
     """Broken traces whose names a pattern would match stand next to each folder."""
     for name in ("t", "x", "tx", "t1"):

@@ -43,6 +43,7 @@ def test_a_trace_that_opens_midway_or_has_gaps_shows_no_difference(tmp_path: Pat
     assert differences(tmp_path / "gapped", [row for row in opened if row["seq"] % 300]) == ()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("column", READ_BY)
 def test_a_changed_value_is_reported_at_its_row(tmp_path: Path, rows: list[plant.Row], column: str) -> None:
     own, changed = plant.renamed(rows, "b"), []

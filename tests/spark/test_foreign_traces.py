@@ -39,6 +39,7 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[plant.Row
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("said", PRESETS)
 def test_rows_of_another_system_are_refused(
@@ -55,6 +56,7 @@ def test_rows_of_another_system_are_refused(
             assert "\n" not in str(refused.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "backend"),
     [*((system, "local") for system in PRESETS), ("pulsar-pip430", "checker"), ("pulsar-pip430", "replay")],

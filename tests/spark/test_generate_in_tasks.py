@@ -19,6 +19,7 @@ def digests(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
+@pytest.mark.long
 def test_the_trace_is_byte_for_byte_the_same(spark_session: object, tmp_path: Path) -> None:
     for name, more in (("here", []), ("tasks", ["--master", "local[2]"])):
         done = CliRunner().invoke(main, [*ARGUMENTS, *more, "--out", str(tmp_path / name)])

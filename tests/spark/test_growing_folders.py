@@ -53,6 +53,7 @@ def places(result: AuditResult) -> list[tuple[str, str, int]]:
     return [(one.rule, one.broker, one.seq) for one in result.violations]
 
 
+@pytest.mark.long
 def test_unchanged_brokers_are_not_judged_again(brokers: Path, tmp_path: Path) -> None:
     growing_, out = tmp_path / "growing", tmp_path / "out"
     growing_.mkdir()
@@ -72,6 +73,7 @@ def test_unchanged_brokers_are_not_judged_again(brokers: Path, tmp_path: Path) -
     assert (again.rules, again.brokers) == (whole.rules, whole.brokers)
 
 
+@pytest.mark.long
 def test_a_broker_with_more_events_is_judged_again_without_repeating_violations(brokers: Path, tmp_path: Path) -> None:
     judge(brokers, tmp_path / "out")
     part = brokers / "broker=d" / "part-00000.parquet"
@@ -89,6 +91,7 @@ def test_a_broker_with_more_events_is_judged_again_without_repeating_violations(
     assert len(stored_violations(tmp_path / "out")) == len(set(stored_violations(tmp_path / "out")))
 
 
+@pytest.mark.long
 def test_a_kill_between_batches_loses_and_repeats_nothing(
     brokers: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +191,7 @@ def refused(brokers: Path, out: Path, name: str) -> None:
     assert before == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
+@pytest.mark.long
 def test_broken_stored_findings_are_refused(brokers: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     judge(brokers, out)
@@ -228,6 +232,7 @@ def test_broken_reported_violations_are_refused(brokers: Path, tmp_path: Path) -
     assert len(judge(brokers, out).violations) == len(rows) > 0
 
 
+@pytest.mark.long
 def test_the_command(brokers: Path, tmp_path: Path) -> None:
     arguments = ["audit", str(brokers), "--backend", "local", "--new-only", "--out", str(tmp_path / "out")]
     first = CliRunner().invoke(main, arguments)

@@ -39,6 +39,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> list[plant.Row]:
     return plant.honest(tmp_path_factory.mktemp("honest") / "trace", 3_000, 11)["broker-0"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ENGINES)
 @pytest.mark.parametrize("cut", ["gap", "no end", "no begin", "sampled"])
 def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row], backend: str, cut: str) -> None:
@@ -56,6 +57,7 @@ def test_missing_evidence_is_inconclusive(tmp_path: Path, honest: list[plant.Row
     assert result.exit_code == 0
 
 
+@pytest.mark.long
 def test_a_broker_with_gaps_does_not_hide_that_others_conform(tmp_path: Path, honest: list[plant.Row]) -> None:
     rows = [row for name in "abc" for row in plant.renamed(honest, name)[: -1 if name == "b" else None]]
     trace, out = plant.write(tmp_path / "trace", rows), ("--out", str(tmp_path / "out"))
@@ -70,6 +72,7 @@ def test_a_broker_with_gaps_does_not_hide_that_others_conform(tmp_path: Path, ho
     )
 
 
+@pytest.mark.long
 def test_strict_fails_if_a_broker_is_undecided(
     tmp_path: Path, honest: list[plant.Row], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -236,6 +239,7 @@ def test_a_broker_behind_a_link_is_read(tmp_path: Path, honest: list[plant.Row])
         list_parts(trace)
 
 
+@pytest.mark.long
 def test_jsonl_and_back_loses_nothing(tmp_path: Path, honest: list[plant.Row]) -> None:
     rows = [*plant.renamed(honest, "Zürich %2F/1"), *plant.renamed(honest, "a b")]
     trace = plant.write(tmp_path / "trace", rows, threads="many")

@@ -62,6 +62,7 @@ def test_each_sufficient_condition_is_needed(
     assert any(check_rows(batch, ONE).clean & broken for _, batch, broken in scenarios)
 
 
+@pytest.mark.long
 def test_batches_may_be_cut_anywhere(scenarios: list[Scenario]) -> None:
     chance = random.Random("cuts")
     for name, batch, _ in scenarios:
@@ -90,6 +91,7 @@ def test_an_honest_trace_is_clean_and_an_incomplete_one_is_not(tmp_path: Path) -
         check_rows(pa.concat_batches([honest.slice(0, 100), honest.slice(99)]), ONE)
 
 
+@pytest.mark.long
 def test_ended_keys_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (rows,) = plant.honest(tmp_path / "honest", 40_000, 5, preset=PRESET).values()
     batch = batch_of(rows)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from entrycache_trace.formats.kafka_streams import key_hash
 
 
+@pytest.mark.long
 def test_spark_hashes_keys_alike(spark_session: object) -> None:
     keys = ["", "k", "user-1@7", "schlüssel", "\U0001f511"]
     frame = spark_session.createDataFrame([(key,) for key in keys], "k string")  # type: ignore[attr-defined]

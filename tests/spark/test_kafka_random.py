@@ -130,6 +130,7 @@ def test_traces_of_played_stores_conform_and_engines_agree_on_changed_ones(
         assert result.rules == wanted.rules, name
 
 
+@pytest.mark.long
 def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path) -> None:
     rows = plant.honest(tmp_path / "honest", 6_000, 11, preset=PRESET)["thread-0"]
     for backend in ("local", "replay"):

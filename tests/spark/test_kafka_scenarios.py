@@ -71,6 +71,7 @@ def test_every_engine_judges_the_scenarios(tmp_path: Path, evaluate: Callable[[P
     assert not result.notes
 
 
+@pytest.mark.long
 def test_scenarios_of_another_recorder_get_the_same_verdicts(tmp_path: Path) -> None:
     rows, wanted = scenarios_from_another_recorder()
     assert len({broker for broker, _, _ in wanted}) > 60
@@ -82,6 +83,7 @@ def test_scenarios_of_another_recorder_get_the_same_verdicts(tmp_path: Path) -> 
         assert not result.notes
 
 
+@pytest.mark.long
 def test_an_honest_trace_of_another_recorder_conforms(tmp_path: Path) -> None:
     own = plant.honest(tmp_path / "honest", 5_000, 2, preset="windowed-aggregation")["thread-0"]
     assert sum(row["op"] == "EVICT" and row["dirty"] for row in own) > 15
@@ -99,6 +101,7 @@ def test_every_rule_has_a_scenario() -> None:
     assert len(record_scenarios()[1]) >= 12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_several_threads_leave_rules_of_order_open(tmp_path: Path, backend: str) -> None:
     rows, wanted = record_scenarios()
@@ -139,6 +142,7 @@ def test_an_older_trace_lacks_the_columns_of_stores(tmp_path: Path, backend: str
     assert (rules["K-PUT-1"], rules["K-STORE-2"]) == (Verdict.CONFORMS, Verdict.NOTHING_CHECKED)
 
 
+@pytest.mark.long
 def test_truncated_traces_are_inconclusive(tmp_path: Path) -> None:
     rows, _ = record_scenarios()
     for at, cut in enumerate((rows[1:], [row for row in rows if row["op"] not in ("END", "CONFIG")])):

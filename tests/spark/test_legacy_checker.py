@@ -223,6 +223,7 @@ def test_scenarios_agree_with_the_windows_for_any_recorder(tmp_path: Path, threa
     assert compare_with_windows(trace) == 2 * len({broker for broker, _, _ in wanted})
 
 
+@pytest.mark.long
 def test_truncated_traces_agree_with_the_windows(tmp_path: Path) -> None:
     """The traces lack the first event, the last ones, or one in between."""
     rows, _ = test_legacy_scenarios.record_scenarios()

@@ -44,6 +44,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[list[Row]],
     return rows, metadata_values
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_traces_of_the_reference_have_no_violations(
     tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]], backend: str
@@ -57,6 +58,7 @@ def test_traces_of_the_reference_have_no_violations(
     assert all(note.startswith(("L-TRIGGER-4", "L-TRIGGER-5")) for note in result.notes)
 
 
+@pytest.mark.long
 def test_engines_agree_on_changed_copies(tmp_path: Path, recorded: tuple[list[list[Row]], dict[str, Any]]) -> None:
     rows, metadata_values = recorded
     chance = random.Random("changed")

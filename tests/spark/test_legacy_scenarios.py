@@ -61,6 +61,7 @@ def test_an_honest_trace_conforms(tmp_path: Path, preset: str, backend: str) -> 
     assert {rule.id for rule in all_rules(NAME)} - conforming <= (inline if preset.endswith("late") else scheduled)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_rules_of_order_are_inconclusive_with_several_threads(tmp_path: Path, backend: str) -> None:
     rows, _ = record_scenarios()
@@ -81,6 +82,7 @@ def test_a_miss_proves_nothing_if_lookups_compare_objects(tmp_path: Path, backen
     assert [(row.rule, row.seq) for row in reported] == [("L-READ-1", missed["seq"])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_truncated_traces_are_inconclusive(tmp_path: Path, backend: str) -> None:
     rows, _ = record_scenarios()

@@ -53,6 +53,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
     assert not differences(audit_folder(other, "replay"), wanted)
 
 
+@pytest.mark.long
 def test_gaps_are_inconclusive_to_every_engine(tmp_path: Path, engines: Mapping[str, Evaluator]) -> None:
     rows: list[plant.Row] = []
     presets = ("tail-fanout", "catch-up-fanout")

@@ -94,6 +94,7 @@ def test_controls_are_clean_and_violations_are_not(metadata: Metadata, scenarios
     ] == [1] * 8
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_an_honest_trace_leaves_nothing_to_the_windows(tmp_path: Path, preset: str) -> None:
     batch = batch_of(honest(tmp_path, preset))
@@ -124,6 +125,7 @@ def test_each_family_of_checks_is_needed(
     assert any(check_rows(batch, ONE).clean & broken for _, batch, broken in scenarios)
 
 
+@pytest.mark.long
 def test_batches_may_be_cut_anywhere(scenarios: list[Scenario]) -> None:
     chance = random.Random("cuts")
     for name, batch, _ in scenarios:
@@ -131,6 +133,7 @@ def test_batches_may_be_cut_anywhere(scenarios: list[Scenario]) -> None:
         assert is_independent_of_cuts(batch, ONE, chance), name
 
 
+@pytest.mark.long
 def test_forgotten_lives_are_not_called_clean(scenarios: list[Scenario]) -> None:
     """With one ended life kept, later events of such a life are left to the windows."""
     for name, batch, broken in scenarios:
@@ -202,6 +205,7 @@ SINGLE_VIOLATIONS: dict[str, tuple[str, Callable[[RingScript], object]]] = {
 """Violations that no scenario shows alone: the rule, and the scenario that violates it."""
 
 
+@pytest.mark.long
 def test_single_violations_agree_with_the_windows(tmp_path: Path) -> None:
     rows: list[plant.Row] = []
     for name, (rule, record) in SINGLE_VIOLATIONS.items():

@@ -24,6 +24,7 @@ PRESETS = {"ring-copies": "S-SEGMENT-3", "ring-references": "S-SEGMENT-2"}
 """The presets, each with the rule of the other mode."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Evaluator], preset: str) -> None:
     rows = random_traces(tmp_path, range(FIRST, FIRST + TRACES), preset, CHANGED)
@@ -37,6 +38,7 @@ def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Ev
         assert result.rules == wanted.rules, name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", PRESETS)
 def test_an_honest_trace_conforms_and_gaps_are_inconclusive(tmp_path: Path, preset: str) -> None:
     (rows,) = plant.honest(tmp_path / "honest", 3_000, 11, preset=preset).values()

@@ -49,6 +49,7 @@ def test_every_rule_has_a_scenario() -> None:
     assert len(SCENARIOS) >= 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_several_threads_leave_rules_of_order_open(tmp_path: Path, backend: str) -> None:
     rows, wanted = record_scenarios()
@@ -59,6 +60,7 @@ def test_several_threads_leave_rules_of_order_open(tmp_path: Path, backend: str)
     assert result.rules["S-GET-1"] is Verdict.INCONCLUSIVE
 
 
+@pytest.mark.long
 def test_truncated_traces_are_inconclusive(tmp_path: Path) -> None:
     rows, _ = record_scenarios()
     for at, cut in enumerate((rows[1:], [row for row in rows if row["op"] not in ("END", "CONFIG")])):

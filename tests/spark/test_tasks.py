@@ -54,6 +54,7 @@ def evaluate_groups(parts: tuple[Part, ...], groups: list[tuple[Part, ...]]) -> 
     return read_findings(pa.Table.from_pylist(rows, RESULT_SCHEMA).to_pylist())
 
 
+@pytest.mark.long
 def test_a_broker_gets_the_same_answer_alone_and_beside_others(parts: tuple[Part, ...]) -> None:
     backend = DuckDbBackend(parts)
     at_once = evaluate_in_sql(backend, Metadata(), RULES)
@@ -96,6 +97,7 @@ def test_a_missing_prerequisite_of_a_task_is_reported(parts: tuple[Part, ...], m
         evaluate_groups(parts, [parts])
 
 
+@pytest.mark.long
 def test_spark_sql_decides_where_tasks_lack_something(parts: tuple[Part, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(*arguments: object) -> Findings:
         raise TaskPrerequisiteMissing("backend local needs duckdb")

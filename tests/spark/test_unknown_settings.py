@@ -29,6 +29,7 @@ COMPUTED = "segments"
 UNREADABLE = ("null", "[]", "{")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("system", PRESETS)
 def test_unknown_settings_accuse_nobody(system: str, backend: str, tmp_path: Path) -> None:

@@ -127,6 +127,7 @@ def test_a_recorder_that_says_that_rows_are_missing_accuses_nobody(tmp_path: Pat
     assert set(result.rules.values()) <= {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("system", PRESETS)
 def test_the_page_names_the_rules_that_need_the_rows_of_an_op(tmp_path: Path, system: str) -> None:
     """If the recorder does not say that rows are missing, they break these rules, or rules about bytes."""
@@ -180,6 +181,7 @@ def accused(trace: Path, backend: str, rule: str) -> list[int]:
     return sorted(one.seq for one in BACKENDS[backend](trace).violations if one.rule == rule)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 @pytest.mark.parametrize("system", PRESETS)
 def test_only_what_the_unknown_value_can_explain_is_withdrawn(tmp_path: Path, system: str, backend: str) -> None:
@@ -202,6 +204,7 @@ def test_only_what_the_unknown_value_can_explain_is_withdrawn(tmp_path: Path, sy
     assert wrong["seq"] not in said["own"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 @pytest.mark.parametrize("make", [plant.wrong_order, plant.wrong_sum, plant.drifting_sum, plant.hit_after_removal])
 def test_rules_with_joins_or_groups_lose_no_violation_by_a_later_row(
@@ -265,6 +268,7 @@ UNCOMPARED: Final = {
 """For each system the rules that compare the totals of END. S-USAGE-1 compares those of METRICS too."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 @pytest.mark.parametrize("system", PRESETS)
 def test_no_rule_is_clean_if_the_totals_that_it_compares_are_missing(tmp_path: Path, system: str, backend: str) -> None:

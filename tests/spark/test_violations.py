@@ -78,6 +78,7 @@ ONE_RULE = {"pulsar-pip430": "R-STATE-8", "kafka-streams": "K-FLUSH-1"}
 """The rule that Spark SQL judges in a pull request, by system."""
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("spark_session")
 @pytest.mark.parametrize("system", ONE_RULE)
 def test_spark_sql_finds_the_violations_of_a_rule(tmp_path: Path, system: str) -> None:

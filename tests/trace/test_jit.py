@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 LOOP = """
 from entrycache_trace.jit import jit
 from loops.step import STEP
@@ -34,6 +36,7 @@ def called_in(folder: Path, step: int, cache: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long
 def test_another_checkout_of_the_same_source_finds_the_compiled_code(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     assert called_in(tmp_path / "one", 2, cache) == "12 0"

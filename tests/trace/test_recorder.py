@@ -83,6 +83,7 @@ IN_FLIGHT = {f"R-INFLIGHT-{number}" for number in (1, 2, 3, 4, 9, 13)} | {"R-LED
 OF_PERMITS = {"R-LIMIT-2", "R-LIMIT-3", "R-LIMIT-4", "R-LIMIT-5", "R-LIMIT-7"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("level", "wanted"), [("ledger", {"R-LEDGER-1", "R-LEDGER-14"}), ("inflight", IN_FLIGHT), ("limits", OF_PERMITS)]
 )

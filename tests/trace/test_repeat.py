@@ -21,6 +21,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_a_repeated_trace_has_no_violation_on_any_backend(short: Path, tmp_path: Path) -> None:
     stretch = find_stretch(short)
     assert {"REQUEUE", "TOMBSTONE", "EVICT", "REMOVE"} <= set(stretch.events["op"].to_pylist())

@@ -59,6 +59,7 @@ def shared(name: str) -> InProcessSubject:
     return subject
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["reference", "fast"])
 def test_our_own_caches_keep_every_promise(name: str, tmp_path: Path) -> None:
     report = conform_histories(shared(name), 210, 1, tmp_path, lambda done, wanted: None)
@@ -87,6 +88,7 @@ def test_a_seeded_fault_is_caught_shrunk_and_named(name: str) -> None:
     assert 0 < failing.times <= failing.tries
 
 
+@pytest.mark.long
 def test_a_deadlock_that_nobody_reports_is_found_by_the_time_out() -> None:
     history = read_case_or_history(Path(__file__).parent / "histories" / "crossed-listeners.json", SYSTEMS)
     assert isinstance(history, History)

@@ -66,6 +66,7 @@ def test_what_is_refused_does_not_conform(
         assert any("too few to say anything" in skip.reason for skip in report.skipped)
 
 
+@pytest.mark.long
 def test_without_refusals_it_conforms(tmp_path: Path) -> None:
     subject: Any = Refusing("illegal-state", lambda number, history, event: False)
     assert conform_histories(subject, 140, 0, tmp_path, lambda done, wanted: None).level.verdict is Verdict.CONFORMS

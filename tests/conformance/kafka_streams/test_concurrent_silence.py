@@ -60,6 +60,7 @@ def test_one_that_is_late_once_is_not_judged_and_twice_violates(kind: str, verdi
     assert any("is the machine busy?" in skip.reason for skip in report.skipped) == (not report.failures)
 
 
+@pytest.mark.long
 def test_without_such_histories_it_conforms(tmp_path: Path) -> None:
     assert judged("right", tmp_path).level.verdict is Verdict.CONFORMS
 

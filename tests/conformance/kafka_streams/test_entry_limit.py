@@ -35,6 +35,7 @@ def sizes(op: Any) -> Iterator[int]:
         yield from sizes(inner)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [47, 60, 180])
 def test_a_case_has_no_entry_that_is_larger_than_the_subject_takes(most: int) -> None:
     declaration, source, largest = limited(most), random.Random(1), 0

@@ -29,6 +29,7 @@ def record() -> dict[str, Any]:
         pytest.skip(str(missing))
 
 
+@pytest.mark.long
 def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict[str, Any]) -> None:
     assert record["differences"] == []
     findings = {

@@ -39,6 +39,7 @@ def _evicts_with_a_tombstone(op: object, outcome: Outcome) -> bool:
     return any(entry.value is None for call in outcome.flushed for entry in call.entries[1:])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variants", [Variants(), RELEASED], ids=["default", "released"])
 def test_tombstones_go_along_with_evicted_entries(variants: Variants) -> None:
     reached = sum(
@@ -61,6 +62,7 @@ def test_a_call_that_throws_is_followed_by_one_that_is_over_the_budget() -> None
     assert reached >= 3
 
 
+@pytest.mark.long
 def test_keys_that_lie_below_alone_begin_ranges() -> None:
     reached = 0
     for generated in _cases("store", RELEASED):
@@ -83,6 +85,7 @@ def test_a_handing_over_ends_at_a_key_that_is_lost_behind_one_that_is_not() -> N
     assert reached >= 20
 
 
+@pytest.mark.long
 def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_it_again() -> None:
     """The closed namespace has another turn, which counts and takes nothing."""
     reached = 0
@@ -94,6 +97,7 @@ def test_a_limit_is_lowered_while_a_listener_closes_its_namespace_and_writes_to_
     assert reached >= 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", ["cache", "store"])
 def test_a_case_ends_with_queries_of_all_that_is_left(level: str) -> None:
     for generated in _cases(level, Variants()):

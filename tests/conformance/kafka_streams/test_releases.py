@@ -43,6 +43,7 @@ def test_a_dirty_entry_whose_eviction_cannot_be_delivered_is_lost_and_still_coun
     assert failure.got == {"entries": 0, "bytes": 0, "tracked": 47}
 
 
+@pytest.mark.long
 def test_a_limit_that_cannot_be_reached_is_tried_for_ever(released: TestedSubject) -> None:
     failure = _of("resize-never-ends", released).failure
     assert failure is not None

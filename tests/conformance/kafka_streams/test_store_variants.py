@@ -31,6 +31,7 @@ def test_there_are_cases() -> None:
     assert len(CASES) == 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_a_release_breaks_the_rule_of_the_case(path: Path, released: TestedSubject) -> None:
     case = read_case(path, SYSTEMS)

@@ -108,6 +108,7 @@ def known_entry(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return dict(table)
 
 
+@pytest.mark.long
 def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     report = run(written(tmp_path, known_entry))
     assert states(report) == [EntryState.FAILS]
@@ -120,6 +121,7 @@ def test_a_known_failure_fails_no_run_and_is_reported(tmp_path: Path, known_entr
     assert report.report.levels["queue"].rules["R-EXPIRE-1"].verdict is Verdict.NOTHING_CHECKED
 
 
+@pytest.mark.long
 def test_every_rule_that_a_known_failure_may_break_is_unchecked(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     path = written(tmp_path, known_entry)
     (one,) = checked(path)
@@ -169,6 +171,7 @@ class Wrong(Subject):
         return {"entries": 7, "bytes": 7}
 
 
+@pytest.mark.long
 def test_known_failures_that_leave_nothing_to_judge_are_no_verdict(tmp_path: Path) -> None:
     path = written(tmp_path)
     options = Options(("range",), Profile(60, 0, 0), 0, 0.0, tmp_path / "failures")
@@ -247,6 +250,7 @@ def test_a_report_names_silence_once(tmp_path: Path) -> None:
     assert [failure.rules for failure in report.failures] == [("R-LIVENESS-2",)]
 
 
+@pytest.mark.long
 def test_the_search_goes_on_past_a_known_failure(tmp_path: Path, known_entry: dict[str, Any]) -> None:
     """A second seeded fault stands behind the known one."""
     one, other = SUBJECTS[FAULT], SUBJECTS["evict-nothing-accepted"]

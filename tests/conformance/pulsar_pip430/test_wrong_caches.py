@@ -28,6 +28,7 @@ def is_seen(kind: type[Wrong], seed: int) -> bool:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", LEVELS, ids=lambda kind: kind.__name__)
 def test_it_is_seen(kind: type[Wrong]) -> None:
     assert is_seen(kind, 0)

@@ -105,6 +105,7 @@ def test_cachetools_lru_conforms() -> None:
     assert conforms(bound_to(adapter("lru").MyCache, CachetoolsLru), "cache")
 
 
+@pytest.mark.long
 def test_cachetools_ttl_conforms_and_its_boundary_is_one_nanosecond_earlier() -> None:
     ttl = adapter("ttl-lru")
     assert conforms(bound_to(ttl.MyCache, CachetoolsTtl), "queue")

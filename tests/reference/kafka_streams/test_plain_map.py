@@ -194,6 +194,7 @@ RELEASED: Final = (
 """Variants that break the promise to stores, each alone."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variants", RELEASED, ids=lambda variants: str(variants_to_json(Config(variants=variants))))
 def test_a_variant_of_a_release_contradicts_the_plain_map(
     variants: Variants, cases: list[Run], monkeypatch: pytest.MonkeyPatch
