@@ -65,6 +65,7 @@ FAULTS: Final = (
             "Pulsar, level ledger": (pulsar_pip430.LEDGER, "ledger"),
             "Pulsar, level pending": (pulsar_pip430.PENDING, "pending"),
             "Pulsar, level inflight": (pulsar_pip430.INFLIGHT, "inflight"),
+            "Pulsar, level limits": (pulsar_pip430.LIMITS, "limits"),
         },
         find_level=pulsar_level,
         jars="the released Pulsar 4.2.4 with one changed instruction each",

@@ -277,5 +277,29 @@ INFLIGHT: Final[dict[str, Fault]] = {
 }
 """The faults of level `inflight` by public name."""
 
-SUBJECTS: Final[dict[str, Fault]] = {**QUEUE, **MANAGER, **READS, **CURSORS, **LEDGER, **PENDING, **INFLIGHT}
+LIMITS: Final[dict[str, Fault]] = {
+    "limit-cached-range-is-free": SEEDED_FAULTS.find(read_faults.request_what_is_not_cached),
+    "limit-estimate-without-overhead": SEEDED_FAULTS.find(read_faults.estimate_without_overhead),
+    "limit-hands-out-one-too-few": SEEDED_FAULTS.find(read_faults.hand_out_one_too_few),
+    "limit-last-comes-first": SEEDED_FAULTS.find(read_faults.enqueue_at_the_head),
+    "limit-late-by-a-millisecond": SEEDED_FAULTS.find(read_faults.late_one_millisecond_later),
+    "limit-overtakes": SEEDED_FAULTS.find(read_faults.waits_for_nobody),
+    "limit-queue-one-too-long": SEEDED_FAULTS.find(read_faults.enqueue_one_too_many),
+    "limit-requested-once-a-read": SEEDED_FAULTS.find(read_faults.request_once_a_read),
+    "limit-returned-before-release": SEEDED_FAULTS.find(read_faults.return_when_it_is_there),
+    "limit-serves-only-one": SEEDED_FAULTS.find(read_faults.give_back_to_one),
+    "limit-whole-limit-is-too-much": SEEDED_FAULTS.find(read_faults.permits_within_the_limit),
+}
+"""The faults of level `limits` by public name."""
+
+SUBJECTS: Final[dict[str, Fault]] = {
+    **QUEUE,
+    **MANAGER,
+    **READS,
+    **CURSORS,
+    **LEDGER,
+    **PENDING,
+    **INFLIGHT,
+    **LIMITS,
+}
 """All of them by public name."""
