@@ -55,6 +55,11 @@ class ReadLimiter:
         self._names: set[Hashable] = set()
 
     @property
+    def limit(self) -> int:
+        """The permits that there are; 0: the limiter is off."""
+        return self._limit
+
+    @property
     def free(self) -> int:
         """The permits that are free."""
         return self._free
@@ -97,6 +102,13 @@ class ReadLimiter:
             self._names.remove(name)
             decisions.append(Decision(name, 0))
         return decisions + self._serve() if decisions else decisions
+
+    def refuse_waiting(self) -> list[Decision]:
+        """Fail all requests that wait, for a shutdown, and return them."""
+        decisions = [Decision(name, 0) for name, _, _ in self._waiting]
+        self._waiting.clear()
+        self._names.clear()
+        return decisions
 
     def _serve(self) -> list[Decision]:
         """Grant the waiting requests from the head, while the head fits."""

@@ -57,7 +57,7 @@ class _Part(NamedTuple):
     last: int
 
 
-class _Joinable:
+class JoinableAsks:
     """The asks of one ledger that can be joined, ascending. No two of them overlap."""
 
     __slots__ = ("asks", "lasts")
@@ -94,7 +94,7 @@ class PendingReads:
     def __init__(self) -> None:
         self._asks: dict[int, Ask] = {}
         self._parts: dict[int, list[_Part]] = {}
-        self._joinable: dict[int, _Joinable] = {}
+        self._joinable: dict[int, JoinableAsks] = {}
         self._reads: dict[Hashable, _Read] = {}
         self._sent = 0
 
@@ -115,7 +115,7 @@ class PendingReads:
         if first > last:
             raise ValueError(f"expected a first entry not above the last one, got {first} and {last}")
         read = self._reads[name] = _Read(name)
-        joinable = self._joinable.setdefault(ledger, _Joinable())
+        joinable = self._joinable.setdefault(ledger, JoinableAsks())
         sent = []
         start = first
         for ask in joinable.covering(first, last):

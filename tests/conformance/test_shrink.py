@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from entrycache_conformance.choices import ChoiceMinimizer
 from entrycache_conformance.generate import minimize_items
 from entrycache_conformance.judge import Coverage
 from entrycache_conformance.resolve import open_in_process
 from entrycache_conformance.search import find_failure
-from entrycache_conformance.shrink import shrink_failure
+from entrycache_conformance.shrink import ChoiceMinimizer, shrink_failure
 
 
 @pytest.mark.parametrize("forwards", [False, True])

@@ -18,8 +18,7 @@ import yaml
 
 from entrycache_dev.pages import evidence
 from entrycache_dev.pages.links import UNTOUCHED, Site, link_names, rewrite_links
-from entrycache_dev.pages.rendered import PAGES, draw_pictures
-from entrycache_dev.pages.site import render_site, stage_pages
+from entrycache_dev.pages.site import PAGES, draw_pictures, render_site, stage_pages
 from entrycache_evidence.pulsar_pip430.runs import A, H, at, play
 from entrycache_reference.pulsar_pip430.change import entry_at
 from entrycache_reference.pulsar_pip430.ops import Advance, Expire, Insert, Read, ReadOne, Release, RemoveRange

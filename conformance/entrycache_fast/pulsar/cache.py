@@ -257,8 +257,28 @@ class StorageReads(EntryCalls[V]):
         kept = self._holds.pop(hold, None)
         if kept is None:
             raise ValueError(f"hold {hold!r} is not open")
+        del self._held_positions[hold]
         self._deliver(kept)
         return len(kept)
+
+    def release_one(self, hold: str, ledger: int, entry: int, expects_read: bool = False) -> None:
+        """Release one position of a hold; if `expects_read`, raise the count of its entry first.
+
+        A dispatcher that puts an entry back, to deliver it later, does that. A hold ends with its last position.
+        """
+        arguments.check_names(hold=hold)
+        arguments.check_integers(ledger=ledger, entry=entry)
+        held = self._held_positions.get(hold, [])
+        if (ledger, entry) not in held:
+            raise ValueError(f"hold {hold!r} is not open, or {(ledger, entry)} is not in it")
+        at = held.index((ledger, entry))
+        kept = [self._holds[hold].pop(at)]
+        del held[at]
+        if not held:
+            del self._holds[hold], self._held_positions[hold]
+        if expects_read:
+            self._deliver(kept, 1)
+        self._deliver(kept)
 
     @property
     def holds(self) -> tuple[str, ...]:
@@ -266,11 +286,11 @@ class StorageReads(EntryCalls[V]):
         return tuple(self._holds)
 
     def _check_free(self, hold: str | None) -> None:
-        """Refuse the name of an open hold."""
+        """Refuse the name of an open hold, or of an open read of a managed ledger."""
         if hold is None:
             return
         arguments.check_names(hold=hold)
-        if hold in self._holds:
+        if hold in self._holds or hold in self._reserved_holds:
             raise ValueError(f"hold {hold!r} is open")
 
     def _look_up(self, cache: str, ledger: int, numbers: Sequence[int]) -> Lookup:
@@ -341,6 +361,7 @@ class StorageReads(EntryCalls[V]):
             self._deliver(kept)
         else:
             self._holds[hold] = kept
+            self._held_positions[hold] = [(lookup.ledger, number) for number in lookup.numbers]
         hits = [entry for entry in lookup.entries if entry is not None]
         return results.ReadResult(
             tuple(results.Position(lookup.ledger, entry.number) for entry in hits),
@@ -348,11 +369,11 @@ class StorageReads(EntryCalls[V]):
             [entry.value for entry in hits] + [value for _, value in filled],
         )
 
-    def _deliver(self, kept: HeldEntries) -> None:
-        """Lower the count of each entry that is still the one cached at its position."""
+    def _deliver(self, kept: HeldEntries, change: int = -1) -> None:
+        """Change the count of each entry that is still the one cached at its position; a delivery lowers it."""
         for entry, _ in kept:
             if entry is not None and entry.ledger.get(entry.number) is entry:
-                self._count(entry, -1)
+                self._count(entry, change)
 
 
 class CursorCalls(state.CacheState[V]):

@@ -106,6 +106,8 @@ class CacheState(Generic[V]):
         self._dead_objects = 0
         self._scheduled = False
         self._holds: dict[str, list[tuple[store.Entry | None, Any]]] = {}
+        self._held_positions: dict[str, list[tuple[int, int]]] = {}
+        self._reserved_holds: set[str] = set()
         self._counts = CounterState()
         self._insert_cause = "ADD"
         self._set_thresholds()
@@ -131,6 +133,10 @@ class CacheState(Generic[V]):
             if self._on_row is not None:
                 self._on_row(rows.cache_row("CACHE_OPEN", now_nanos, self.size_bytes, cache))
         return opened
+
+    def _is_known(self, cache: str) -> bool:
+        """Return whether a call has named this cache before, be it removed since or not."""
+        return cache in self._caches or cache in self._removed_caches
 
     def _find(self, cache: str, ledger: int, entry: int) -> store.Entry | None:
         """Return the entry at a position, if it is cached."""

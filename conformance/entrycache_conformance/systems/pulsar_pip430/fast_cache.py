@@ -1,8 +1,8 @@
 """Our fast cache of `pulsar-pip430` as a subject.
 
-`Adapter` turns operations into calls of the cache and results into outcomes, one method per operation, without any
-cache logic. An `Instance` also turns a wrong argument into a refusal. Time is virtual, and payloads count how many of
-them are still referred to.
+`Adapter` turns operations into calls of the cache, the limiter, the table of pending reads and the managed ledgers, and
+results into outcomes, without any cache logic. An `Instance` also turns a wrong argument into a refusal. Time is
+virtual, and payloads count how many of them are still referred to.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from entrycache_faults.fast.pulsar_pip430 import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops, outcomes
-from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.config import Config, Storage
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position, ReadName, RequestName
 
 if TYPE_CHECKING:
     from entrycache_fast.limiter import Decision, ReadLimiter
+    from entrycache_fast.managed_ledger import ManagedLedgers
+    from entrycache_fast.managed_reads import Progress
     from entrycache_fast.pending_reads import Ask, Ended, PendingReads
 
 MISSED: Final = outcomes.Hit(False)
@@ -81,24 +83,35 @@ class Adapter:
     """The operations as calls of the cache, one method per operation."""
 
     def __init__(
-        self, cache: BrokerCache, clock: VirtualClock, payloads: Payloads, limiter: ReadLimiter, pending: PendingReads
+        self,
+        cache: BrokerCache,
+        clock: VirtualClock,
+        payloads: Payloads,
+        limiter: ReadLimiter,
+        pending: PendingReads,
+        managed: ManagedLedgers,
+        is_held: bool,
     ) -> None:
         self.cache = cache
         self.permits = limiter
         self.pending = pending
+        self.managed = managed
+        self.is_held = is_held
         self.clock = clock
         self.payloads = payloads
 
     def leaked(self) -> int:
-        """Release all holds, clear all caches, and return the number of payloads that are left."""
+        """End all reads, release all holds, clear all caches, and return the number of payloads that are left."""
+        self.managed.end_reads()
         for hold in self.cache.holds:
-            self.cache.release(hold)
+            self.managed.release(hold)
         for name in self.cache.names:
             self.cache.clear(name)
         return self.payloads.live
 
     def functions(self) -> dict[type[ops.Op], Callable[[Any], outcomes.Outcome]]:
-        """Return the method of each operation."""
+        """Return the function of each operation: a method, or a call of a managed ledger that answers nothing."""
+        managed = self.managed
         return {
             ops.Insert: self.insert,
             ops.Get: self.get,
@@ -130,6 +143,23 @@ class Adapter:
             ops.Slowest: self.slowest,
             ops.Cursors: self.cursors,
             ops.ShouldCache: self.should_cache,
+            ops.Append: self.append,
+            ops.CursorOpen: done(lambda op: managed.open_cursor(op.cache, op.cursor, op.pos, op.durable)),
+            ops.CursorRead: self.cursor_read,
+            ops.CursorSeek: done(lambda op: managed.seek(op.cache, op.cursor, op.pos)),
+            ops.CursorReset: done(lambda op: managed.reset(op.cache, op.cursor, op.pos)),
+            ops.MarkDelete: done(lambda op: managed.mark_delete(op.cache, op.cursor, op.pos)),
+            ops.Ack: done(lambda op: managed.ack(op.cache, op.cursor, op.pos)),
+            ops.Activate: done(lambda op: managed.activate(op.cache, op.cursor)),
+            ops.Deactivate: done(lambda op: managed.deactivate(op.cache, op.cursor)),
+            ops.CursorClose: done(lambda op: managed.close_cursor(op.cache, op.cursor)),
+            ops.ReplayAdd: self.replay_add,
+            ops.ReplayRead: self.replay_read,
+            ops.DeleteLedger: self.delete_ledger,
+            ops.CheckBacklogs: done(lambda op: managed.check_backlogs(op.cache)),
+            ops.CursorState: self.cursor_state,
+            ops.ReadBegin: self.read_begin,
+            ops.ReplayBegin: self.replay_begin,
             ops.Acquire: self.acquire,
             ops.GiveBack: self.give_back,
             ops.LimiterState: self.limiter,
@@ -192,6 +222,8 @@ class Adapter:
         if op.nanos < 0:
             raise ValueError(f"time does not go back by {op.nanos}")
         self.clock.now_nanos += op.nanos
+        if self.is_held:
+            return outcomes.Decided(None, *progress_of(self.managed.expire()))
         return decided(self.permits.expire())
 
     def expire(self, op: ops.Expire) -> outcomes.Outcome:
@@ -257,7 +289,8 @@ class Adapter:
 
     def release(self, op: ops.Release) -> outcomes.Outcome:
         """Release a hold and return the number of its positions."""
-        return outcomes.Released(self.cache.release(op.hold))
+        released, progress = self.managed.release(op.hold)
+        return outcomes.Released(released, *progress_of(progress))
 
     def cursor_add(self, op: ops.CursorAdd) -> outcomes.Outcome:
         """Add a cursor."""
@@ -291,7 +324,9 @@ class Adapter:
         return outcomes.Wanted(self.cache.should_cache(op.cache))
 
     def acquire(self, op: ops.Acquire) -> outcomes.Outcome:
-        """Ask the limiter for permits."""
+        """Ask the limiter for permits; while storage is held, the reads of cursors do that."""
+        if self.is_held:
+            raise ValueError("storage is held; expected reads of cursors alone to take permits")
         return outcomes.Permitted(self.permits.acquire(op.id, op.permits))
 
     def give_back(self, op: ops.GiveBack) -> outcomes.Outcome:
@@ -304,21 +339,95 @@ class Adapter:
 
     def fetch(self, op: ops.Fetch) -> outcomes.Outcome:
         """Begin a read of a range, and return what it asks of storage."""
+        if self.is_held:
+            raise ValueError("storage is held; expected reads of cursors alone")
         if op.first.ledger != op.last.ledger:
             raise ValueError(f"expected a range of one ledger, got {op.first} and {op.last}")
         return in_flight(self.pending.read(op.read, *op.first, op.last.entry), [])
 
     def storage_answer(self, op: ops.StorageAnswer) -> outcomes.Outcome:
-        """Answer an ask with positions for entries, and return the reads that it ends."""
-        if not isinstance(op.answer, int) and op.answer is not ops.StorageAnswerKind.ALL:
-            return in_flight([], self.pending.fail(op.ask, op.answer is ops.StorageAnswerKind.BUSY))
-        ask = next((ask for ask in self.pending.asks if ask.number == op.ask), None)
-        length = 0 if ask is None else ask.last - ask.first + 1
+        """Answer an ask with payloads or with positions for entries, and return the reads that it ends."""
+        is_error = op.answer in {ops.StorageAnswerKind.FAIL, ops.StorageAnswerKind.BUSY}
+        table = self.managed if self.is_held else self.pending
+        ask = next((ask for ask in table.asks if ask.number == op.ask), None)
+        if ask is None:
+            raise ValueError(f"no ask {op.ask} is open")
+        length = ask.last - ask.first + 1
         if isinstance(op.answer, int) and not 0 < op.answer < length:
             raise ValueError(f"expected fewer entries than the {length} of the ask, got {op.answer}")
-        entries = range(length)[: op.answer] if isinstance(op.answer, int) else range(length)
-        ledger, first = (0, 0) if ask is None else (ask.ledger, ask.first)
-        return in_flight([], self.pending.answer(op.ask, [Position(ledger, first + at) for at in entries]))
+        if is_error:
+            is_busy = op.answer is ops.StorageAnswerKind.BUSY
+            if self.is_held:
+                return outcomes.InFlight(*progress_of(self.managed.fail(op.ask, is_busy)))
+            return in_flight([], self.pending.fail(op.ask, is_busy))
+        given = range(ask.first, ask.last + 1)[: op.answer if isinstance(op.answer, int) else None]
+        if self.is_held:
+            values = [Payload(self.payloads, at) for at in given]
+            return outcomes.InFlight(*progress_of(self.managed.answer(op.ask, values)))
+        return in_flight([], self.pending.answer(op.ask, [Position(ask.ledger, at) for at in given]))
+
+    def append(self, op: ops.Append) -> outcomes.Outcome:
+        """Append an entry to a managed ledger."""
+        payload = Payload(self.payloads, op.pos.entry)
+        return outcomes.Appended(*self.managed.append(op.cache, *op.pos, op.size, payload))
+
+    def cursor_read(self, op: ops.CursorRead) -> outcomes.Outcome:
+        """Read from a cursor while storage answers at once."""
+        hold = None if op.hold is ABSENT else op.hold
+        return served_outcome(self.managed.read(op.cache, op.cursor, op.max_entries, hold))
+
+    def replay_add(self, op: ops.ReplayAdd) -> outcomes.Outcome:
+        """Release a held entry that is to be replayed."""
+        expects_read = op.dispatcher is ops.Dispatcher.KEY_SHARED
+        return outcomes.InFlight(*progress_of(self.managed.replay_add(op.hold, op.pos, expects_read)))
+
+    def replay_read(self, op: ops.ReplayRead) -> outcomes.Outcome:
+        """Read positions again while storage answers at once."""
+        hold = None if op.hold is ABSENT else op.hold
+        return served_outcome(self.managed.replay(op.cache, op.cursor, op.positions, hold))
+
+    def delete_ledger(self, op: ops.DeleteLedger) -> outcomes.Outcome:
+        """Delete a ledger, and return what left the cache."""
+        return outcomes.Removed(*self.managed.delete_ledger(op.cache, op.ledger))
+
+    def cursor_state(self, op: ops.CursorState) -> outcomes.Outcome:
+        """Return the positions of a cursor, and whether it is active."""
+        at = self.managed.cursor_state(op.cache, op.cursor)
+        return outcomes.CursorAt(Position(*at.read), Position(*at.mark_delete), at.active)
+
+    def read_begin(self, op: ops.ReadBegin) -> outcomes.Outcome:
+        """Begin a read while storage is held."""
+        progress = self.managed.begin_read(op.cache, op.cursor, op.read, op.max_entries)
+        return outcomes.InFlight(*progress_of(progress))
+
+    def replay_begin(self, op: ops.ReplayBegin) -> outcomes.Outcome:
+        """Begin a replay while storage is held."""
+        progress = self.managed.begin_replay(op.cache, op.cursor, op.read, op.positions)
+        return outcomes.InFlight(*progress_of(progress))
+
+
+def done(call: Callable[[Any], None]) -> Callable[[Any], outcomes.Outcome]:
+    """Return an operation that makes a call and answers nothing."""
+
+    def answer(op: Any) -> outcomes.Outcome:
+        call(op)
+        return DONE
+
+    return answer
+
+
+def progress_of(
+    progress: Progress,
+) -> tuple[tuple[outcomes.SentAsk, ...] | None, tuple[outcomes.EndedRead, ...] | None]:
+    """Return what a step has asked of storage, and the reads that it has ended, as parts of an outcome."""
+    asks = [outcomes.SentAsk(*ask, CacheName(cache)) for cache, ask in progress.asks]
+    done = [
+        outcomes.EndedRead(ReadName(str(name)), error=outcomes.ReadError.READ_FAILED)
+        if entries is None
+        else outcomes.EndedRead(ReadName(str(name)), positions([position for position, _ in entries]))
+        for name, entries in sorted(progress.ended, key=lambda one: str(one.name))
+    ]
+    return tuple(asks) or None, tuple(done) or None
 
 
 def in_flight(asks: list[Ask], ended: list[Ended]) -> outcomes.Outcome:
@@ -354,13 +463,32 @@ def served_outcome(served: FastServed) -> outcomes.Outcome:
 
 
 DECLARATION: Final[dict[str, Any]] = {
-    "ops": [*index_ops(ops.OPS, without=["ledger", "inflight"]), ops.StorageAnswer.name],
+    "ops": [*index_ops(ops.OPS)],
     "variants": {"requeue_budget": "shared"},
     "introspection": ["now", "bytes", "caches", "queue", "tombstones", "requeues"],
     "payload": True,
     "leaks": True,
 }
-"""The offer of the fast cache as in a start: no `ledger`, no `inflight`; every key of the configuration varies."""
+"""The offer of the fast cache as in a start; every key of the configuration varies."""
+
+PAST_THE_LEDGER: Final = frozenset(
+    {
+        ops.Insert,
+        ops.RemoveRange,
+        ops.Clear,
+        ops.MarkRead,
+        ops.ExpectRead,
+        ops.InvalidateBefore,
+        ops.InvalidateLedger,
+        ops.RemoveCache,
+        ops.Read,
+        ops.ReadOne,
+        ops.CursorAdd,
+        ops.CursorMove,
+        ops.CursorRemove,
+    }
+)
+"""The operations that would change a managed cache past its ledger."""
 
 REFUSAL: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 
@@ -378,6 +506,8 @@ class Instance:
     def __call__(self, op: ops.Op) -> outcomes.Outcome:
         """Return the outcome of one operation."""
         try:
+            if type(op) in PAST_THE_LEDGER and getattr(op, "cache", None) in self.adapter.managed.names:
+                return REFUSAL
             return self._functions[type(op)](op)
         except ValueError:
             return REFUSAL
@@ -394,7 +524,8 @@ def open_cache(
 ) -> Instance:
     """Open an empty instance at time 0."""
     from entrycache_fast.limiter import ReadLimiter  # noqa: PLC0415  # a failure of another subject needs it not
-    from entrycache_fast.pending_reads import PendingReads  # noqa: PLC0415  # neither this
+    from entrycache_fast.managed_ledger import ManagedLedgers  # noqa: PLC0415  # neither this
+    from entrycache_fast.pending_reads import PendingReads  # noqa: PLC0415  # nor this
 
     clock = VirtualClock()
     limiter = ReadLimiter(
@@ -417,7 +548,17 @@ def open_cache(
         on_row=on_row,
         requeue_budget=config.variants.requeue_budget.value,
     )
-    return Instance(Adapter(cache, clock, payloads, limiter, PendingReads()))
+    is_held = config.storage is Storage.HELD
+    managed = ManagedLedgers(
+        cache,
+        lambda cache, ledger, entry: Payload(payloads, entry),
+        is_held,
+        limiter,
+        config.min_backlog_cursors,
+        config.min_backlog_entries,
+        config.max_backlog_between,
+    )
+    return Instance(Adapter(cache, clock, payloads, limiter, PendingReads(), managed, is_held))
 
 
 FAST: Final = LocalSubject(

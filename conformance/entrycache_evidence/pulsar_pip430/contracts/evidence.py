@@ -4,12 +4,17 @@ A `Contract` names a module, plain inputs and a number of paths. `plan` chooses 
 contract detects on a plain input. `confirm` runs CrossHair in child processes: it has to confirm the contract on the
 reference, and to refute it with a seeded fault. There are contracts of one decision and of one size pass; the lemmas of
 z3 are about the rest.
+
+
+`python -m ...contracts.evidence MODULE FUNCTION PATHS [NUMBER]` is such a child process. It prints one JSON object with
+CrossHair's messages and the number of paths.
 """
 
 import importlib
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from types import ModuleType
@@ -17,7 +22,12 @@ from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.subjects import processes
 from entrycache_evidence.core import models, results, scheduler
-from entrycache_evidence.pulsar_pip430.contracts.fixtures import CONTRACT_FAULTS, QueueSlot
+from entrycache_evidence.pulsar_pip430.contracts.fixtures import (
+    CONTRACT_FAULTS,
+    REFERENCE_MODEL,
+    QueueSlot,
+    ask_fact_by_fact,
+)
 from entrycache_faults.reference.pulsar_pip430.registry import EndlessPass
 from entrycache_reference.rules import Rule
 
@@ -119,7 +129,14 @@ def ask_crosshair(contract: Contract, fault_number: int | None = None) -> tuple[
 
     The state is `UNFINISHED` if paths are left.
     """
-    command = [sys.executable, "-m", f"{HERE}.child", contract.module.__name__, contract.function, str(contract.paths)]
+    command = [
+        sys.executable,
+        "-m",
+        f"{HERE}.evidence",
+        contract.module.__name__,
+        contract.function,
+        str(contract.paths),
+    ]
     if fault_number is not None:
         command.append(str(fault_number))
     try:
@@ -204,3 +221,45 @@ def _confirm_contract(planned: ContractPlan) -> results.Result:
                 results.Evidence(Rule(rule), "confirmed", contract.module.BOUNDS[contract.function], refuted)
             )
     return evidence, failures
+
+
+# --- A child process
+
+NEVER: Final = 1e6
+"""A time that no condition takes, in seconds."""
+FOLLOWED: Final = "num_paths"
+"""CrossHair's name for the number of paths."""
+
+
+def check_contract(module: str, function: str, paths: int, number: int | None) -> None:
+    """Check one contract in this process and print the verdict.
+
+    With a number, the contract is checked on the model with that seeded fault. The limit is a number of paths, so a
+    slow machine gives the same verdict. The model's decision table asks fact by fact, so that paths which end in one
+    line count once.
+    """
+    from crosshair.core import run_checkables  # noqa: PLC0415 - only in this process
+    from crosshair.core_and_libs import analyze_function  # noqa: PLC0415
+    from crosshair.enforce import EnforcedConditions  # noqa: PLC0415
+    from crosshair.options import AnalysisKind, AnalysisOptionSet  # noqa: PLC0415
+
+    # Nothing that a contract calls has a contract of its own, so there is none to look for at every call.
+    EnforcedConditions.wants_codeobj = lambda *_: False  # type: ignore[method-assign]
+    contract = getattr(importlib.import_module(module), function)
+    followed: Counter[str] = Counter()
+    options = AnalysisOptionSet(
+        analysis_kind=[AnalysisKind.PEP316],
+        report_all=True,
+        max_iterations=paths,
+        per_condition_timeout=NEVER,
+        per_path_timeout=NEVER,
+        stats=followed,
+    )
+    with models.use_model(ask_fact_by_fact(REFERENCE_MODEL if number is None else CONTRACT_FAULTS[number].model)):
+        messages = run_checkables(analyze_function(contract, options))
+    said = [{"state": message.state.name, "text": message.message} for message in messages]
+    print(json.dumps({"said": said, "paths": followed[FOLLOWED]}))
+
+
+if __name__ == "__main__":
+    check_contract(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else None)
