@@ -220,6 +220,7 @@ CALLS = [
     "read",
     "read_one",
     "release",
+    "release_one",
     "remove_cache",
     "remove_range",
     "should_cache",

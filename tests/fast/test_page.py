@@ -12,6 +12,7 @@ import pytest
 import entrycache_fast
 from entrycache_fast import BrokerCache, kafka
 from entrycache_fast.kafka import CachingStore, SessionStore, ThreadCache, WindowStore
+from entrycache_fast.managed_ledger import ManagedLedgers
 from entrycache_reference.rules import Rule
 from tests.support import ROOT
 from tests.support.pages import blocks
@@ -57,7 +58,7 @@ def test_the_page_has_every_argument_of_a_constructor_with_its_default(cache: ty
         assert defaults[cache.__name__, name].split(":")[0].strip('"') == str(default)
 
 
-@pytest.mark.parametrize("cache", [*CACHES, SessionStore])
+@pytest.mark.parametrize("cache", [*CACHES, SessionStore, ManagedLedgers])
 def test_the_page_has_every_call_with_its_arguments(cache: type) -> None:
     calls = [name for name in dir(cache) if not name.startswith("_")]
     assert len(calls) >= 5

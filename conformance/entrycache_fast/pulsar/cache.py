@@ -268,6 +268,7 @@ class StorageReads(EntryCalls[V]):
         """
         arguments.check_names(hold=hold)
         arguments.check_integers(ledger=ledger, entry=entry)
+        arguments.check_flags(expects_read=expects_read)
         held = self._held_positions.get(hold, [])
         if (ledger, entry) not in held:
             raise ValueError(f"hold {hold!r} is not open, or {(ledger, entry)} is not in it")
