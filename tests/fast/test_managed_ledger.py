@@ -205,8 +205,8 @@ def play_beside_the_reference(seed: int, is_held: bool, runs: int) -> None:
             expected = step(state, op, config)
             state = expected.state
             assert fast(op) == expected.outcome, op
-            for look in (ops.Observe(), ops.Metrics(), ops.LimiterState()):
-                assert fast(look) == step(state, look, config).outcome, (op, look)
+            for query in (ops.Observe(), ops.Metrics(), ops.LimiterState()):
+                assert fast(query) == step(state, query, config).outcome, (op, query)
         assert fast.leaked() == 0
 
 
