@@ -188,7 +188,6 @@ def test_a_session_that_checks_nothing_fails(workers: tuple[str, ...], author: p
     assert f"all {counts['skipped']} tests of the subject were skipped" in line
     collected = author.runpytest_subprocess(*options, *subject, "--collect-only")
     assert collected.ret == pytest.ExitCode.OK
-    assert author.runpytest_subprocess(*options, *subject, "-k", "author").ret == pytest.ExitCode.OK
 
 
 @pytest.mark.long
@@ -201,3 +200,11 @@ def test_a_step_that_never_ends_fails_every_test_of_its_level(author: pytest.Pyt
     result = author.runpytest_inprocess(*OPTIONS[:1], "endless:MyCache", *OPTIONS[2:], "-k", "R-READ-6 or R-INSERT-1")
     assert result.parseoutcomes()["failed"] == 2
     assert "R-LIVENESS-1 is broken" in result.stdout.str()
+
+
+def test_a_session_that_leaves_out_all_tests_of_its_subject_fails(author: pytest.Pytester) -> None:
+    author.makepyfile(test_own="def test_of_the_author():\n    pass\n")
+    result = author.runpytest_inprocess(*OPTIONS, "-k", "test_of_the_author or R-REED-3")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    assert "nothing was checked: -k or -m left out all tests of the subject" in result.stdout.str()
+    assert author.runpytest_inprocess(*OPTIONS[2:], "-k", "test_of_the_author").ret == pytest.ExitCode.OK

@@ -54,8 +54,9 @@ def pytest_configure(config: pytest.Config) -> None:
 class DecidedTests:
     """The tests of a session's subject: how many ran, and how many of them decided something.
 
-    A session in which all of them were skipped has checked nothing, and fails. With pytest-xdist the workers send
-    their reports to the process that has this object.
+    A session in which all of them were skipped has checked nothing, and fails. So does one whose command line names a
+    subject and leaves out all of its tests by -k or -m. With pytest-xdist the workers send their reports to the process
+    that has this object.
     """
 
     def __init__(self) -> None:
@@ -74,7 +75,8 @@ class DecidedTests:
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Fail a session that would pass although no test of the subject decided anything."""
-        if self.ran and not self.decided and session.exitstatus == pytest.ExitCode.OK:
+        undecided = not self.decided if self.ran else _leaves_out(session.config)
+        if undecided and session.exitstatus == pytest.ExitCode.OK:
             self.failed_session = True
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -83,8 +85,15 @@ class DecidedTests:
         for line in self.exceptions:
             terminalreporter.write_line(f"entrycache: conforms at best with an exception: {line}")
         if self.failed_session:
-            line = f"entrycache: nothing was checked: all {self.ran} tests of the subject were skipped; see -rs"
-            terminalreporter.write_line(line, red=True)
+            reason = f"all {self.ran} tests of the subject were skipped; see -rs"
+            reason = reason if self.ran else "-k or -m left out all tests of the subject"
+            terminalreporter.write_line(f"entrycache: nothing was checked: {reason}", red=True)
+
+
+def _leaves_out(config: pytest.Config) -> bool:
+    """Return whether the command line both names a subject and leaves out tests."""
+    named = config.getoption("entrycache_subject") or config.getoption("entrycache_command")
+    return bool(named and (config.option.keyword or config.option.markexpr) and not config.option.collectonly)
 
 
 @pytest.hookimpl(tryfirst=True)
