@@ -12,6 +12,7 @@ case or a subject names it in its description, because those types stand above t
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -174,13 +175,21 @@ class Limits:
 LimitsType = TypeVar("LimitsType", bound=Limits)
 
 
+MISSPELLED: Final = 0.8
+"""The likeness, from 0 to 1, at which an unknown limit is taken for a known one with a slip."""
+
+
 def read_limits(kind: type[LimitsType], given: dict[str, Any]) -> LimitsType:
     """Read the limits that the system knows, and ignore others: a later suite may know them.
 
     Raises:
-        BrokenSubject: a limit has the wrong type, or is too small.
+        BrokenSubject: a limit has the wrong type, is too small, or has nearly the name of one that the system knows.
     """
     values: dict[str, Any] = {}
+    known = [limit.name for limit in dataclasses.fields(kind)]
+    for name in given.keys() - {*known}:
+        if near := difflib.get_close_matches(name, known, 1, MISSPELLED):
+            raise BrokenSubject(f"the subject's start answer: limits has no {name!r}; did you mean {near[0]!r}?")
     for limit in dataclasses.fields(kind):
         value = given.get(limit.name, limit.default)
         bound = limit.metadata.get("least")

@@ -197,6 +197,7 @@ MISTAKES: list[tuple[Any, str]] = [
     (mistaken(limits={"max_steps": {1}}), "what Mine declares is not JSON: Object of type set"),
     (Small({}), "expected a class that extends Subject, got <"),
     (str, "expected a class that extends Subject, got <class 'str'>"),
+    (mistaken(limits={"max_step": 9}), "limits has no 'max_step'; did you mean 'max_steps'?"),
 ]  # fmt: skip
 
 
