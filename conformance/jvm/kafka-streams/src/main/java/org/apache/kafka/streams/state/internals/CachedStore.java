@@ -36,6 +36,7 @@ final class CachedStore {
         if (opening.flag("listens", true)) {
             cached().setFlushListener(this::forward, oldValues);
         }
+        run.opened.add(this);
         caching.init((StateStoreContext) Context.of(run), caching);
     }
 

@@ -16,12 +16,20 @@ final class Context implements InvocationHandler {
     /** The task of all stores and namespaces. */
     static final TaskId TASK = new TaskId(0, 0);
 
+    /** The configuration that a store on RocksDB reads and that has no default of its own. */
+    private static final Map<String, Object> CONFIGS = Map.of("metrics.recording.level", "INFO");
+
     private final KafkaRun run;
+
+    /** The number of the store among those that the run has opened: one that is opened again is empty. */
+    private final int number;
+
     private ProcessorRecordContext record = new ProcessorRecordContext(
             Values.NO_TIMESTAMP, Values.ABSENT, Values.ABSENT, "", new RecordHeaders());
 
     private Context(KafkaRun run) {
         this.run = run;
+        number = run.opened.size();
     }
 
     static InternalProcessorContext<?, ?> of(KafkaRun run) {
@@ -41,7 +49,9 @@ final class Context implements InvocationHandler {
             case "metrics":
                 return run.metrics;
             case "appConfigs":
-                return Map.of();
+                return CONFIGS;
+            case "stateDir":
+                return run.folder(number);
             case "register":
                 return null;
             case "registerCacheFlushListener":

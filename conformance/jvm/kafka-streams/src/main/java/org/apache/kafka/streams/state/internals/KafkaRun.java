@@ -5,6 +5,8 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import entrycache.protocol.Args;
 import entrycache.protocol.Operation;
+import java.io.File;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,9 +32,11 @@ final class KafkaRun {
     final ThreadCache cache;
     final StreamsMetricsImpl metrics;
     final Map<String, CachedStore> stores = new HashMap<>();
+    final List<CachedStore> opened = new ArrayList<>();
     final Map<String, ViewOps.OpenView> views = new HashMap<>();
 
     private final long reentryBudget;
+    private File folder;
     private final ThreadLocal<Calls> calls = ThreadLocal.withInitial(Calls::new);
 
     /** The callbacks during the current step of a thread. */
@@ -55,6 +59,24 @@ final class KafkaRun {
      */
     static String namespace(Args step) {
         return ThreadCache.nameSpaceFromTaskIdAndStore(Context.TASK.toString(), step.text("ns"));
+    }
+
+    /** Returns the folder of a store on disk; the first of them creates the one of the run. */
+    synchronized File folder(int store) {
+        if (folder == null) {
+            folder = RocksStores.folder();
+        }
+        File own = new File(folder, String.valueOf(store));
+        own.mkdir();
+        return own;
+    }
+
+    /** Closes the stores on disk, if there are any. */
+    void close() {
+        if (folder != null) {
+            views.values().forEach(view -> view.iterator().close());
+            RocksStores.close(opened, folder);
+        }
     }
 
     /** Performs a step and returns its outcome with the callbacks during it. */

@@ -26,7 +26,7 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
     @Override
     public JsonObject implementation() {
         JsonObject implementation = new JsonObject();
-        implementation.addProperty("name", "Apache Kafka Streams");
+        implementation.addProperty("name", RocksStores.CHOSEN ? "Apache Kafka Streams over RocksDB" : "Apache Kafka Streams");
         implementation.addProperty("version", ClientMetrics.version());
         implementation.addProperty("language", "Java");
         implementation.addProperty("source", Coordinates.of(ThreadCache.class, "org.apache.kafka:kafka-streams"));
@@ -49,6 +49,7 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
     @Override
     public List<Operation<KafkaRun>> operations() {
         return KafkaRun.OPERATIONS.values().stream()
+                .filter(each -> !(RocksStores.CHOSEN && each.name().equals("store_count")))
                 .map(each -> new Operation<KafkaRun>(each.name(), each.calls(), KafkaRun::step))
                 .toList();
     }
@@ -56,6 +57,11 @@ final class KafkaStreamsAdapter implements Adapter<KafkaRun> {
     @Override
     public KafkaRun open(Args config) {
         return new KafkaRun(config);
+    }
+
+    @Override
+    public void close(KafkaRun run) {
+        run.close();
     }
 
     @Override

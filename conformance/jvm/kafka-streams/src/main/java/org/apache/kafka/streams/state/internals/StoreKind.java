@@ -21,7 +21,7 @@ enum StoreKind {
     KEY_VALUE {
         @Override
         StateStore inner(String name, Args opening) {
-            return new InMemoryKeyValueStore(name);
+            return RocksStores.CHOSEN ? RocksStores.keyValues(name) : new InMemoryKeyValueStore(name);
         }
 
         @Override
@@ -45,6 +45,9 @@ enum StoreKind {
     WINDOW {
         @Override
         StateStore inner(String name, Args opening) {
+            if (isSegmented(opening) && RocksStores.CHOSEN) {
+                return RocksStores.windows(name, retention(opening), windowSize(opening), interval(opening));
+            }
             return isSegmented(opening)
                     ? new SegmentedStores.Windows(name, retention(opening), windowSize(opening), interval(opening))
                     : new InMemoryWindowStore(name, retention(opening), windowSize(opening), false, SCOPE);
@@ -74,6 +77,9 @@ enum StoreKind {
     SESSION {
         @Override
         StateStore inner(String name, Args opening) {
+            if (isSegmented(opening) && RocksStores.CHOSEN) {
+                return RocksStores.sessions(name, retention(opening), interval(opening));
+            }
             return isSegmented(opening)
                     ? new SegmentedStores.Sessions(name, retention(opening), interval(opening))
                     : new InMemorySessionStore(name, retention(opening), SCOPE);

@@ -13,6 +13,7 @@ import java.util.List;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.KeyValueStore;
 
 /** The operations of level {@code store}: caching key-value stores over in-memory stores, in the same thread cache. */
 final class StoreOps {
@@ -76,10 +77,11 @@ final class StoreOps {
         return new JsonObject();
     }
 
+    @SuppressWarnings("unchecked")
     private static JsonObject inner(KafkaRun run, Args step) {
         CachedStore store = opened(run, step);
-        return store.inner instanceof InMemoryKeyValueStore inner
-                ? entries(inner.all())
+        return store.kind == StoreKind.KEY_VALUE
+                ? entries(((KeyValueStore<Bytes, byte[]>) store.inner).all())
                 : entries(store.kind, WindowOps.inner(store));
     }
 

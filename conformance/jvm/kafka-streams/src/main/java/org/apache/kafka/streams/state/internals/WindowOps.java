@@ -15,6 +15,8 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.SessionStore;
+import org.apache.kafka.streams.state.WindowStore;
 
 /** The operations of level {@code windows}: writes, reads and views of windows and sessions. */
 final class WindowOps {
@@ -135,11 +137,12 @@ final class WindowOps {
     }
 
     /** Returns the content of the underlying store of a store of windows or sessions, in its order. */
+    @SuppressWarnings("unchecked")
     static KeyValueIterator<?, byte[]> inner(CachedStore store) {
-        if (store.inner instanceof InMemoryWindowStore windows) {
-            return windows.all();
+        if (store.kind == StoreKind.WINDOW) {
+            return ((WindowStore<Bytes, byte[]>) store.inner).all();
         }
-        return ((InMemorySessionStore) store.inner).findSessions(null, null, 0, Long.MAX_VALUE);
+        return ((SessionStore<Bytes, byte[]>) store.inner).findSessions(null, null, 0, Long.MAX_VALUE);
     }
 
     /** Returns whether the step names an argument, be it null. */
