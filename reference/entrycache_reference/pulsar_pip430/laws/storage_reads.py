@@ -130,17 +130,22 @@ def fills_in_order(config: Config, pre: State, event: Read, step: Step) -> bool:
     if not is_chained(pre, step):
         return False
     if event.expected_reads <= 0 or config.max_size_bytes == 0:
-        return not any(type(part.event) is Insert and law.is_inserted(part.step) for part in step.parts)
+        inserted = any(type(part.event) is Insert and law.is_inserted(part.step) for part in step.parts)
+        return not inserted and not any(law.cached_entry(step.state, event.cache, pos) for pos in fills_of(step))
     return all_offered(config, event, step)
 
 
 def all_offered(config: Config, event: Read, step: Step) -> bool:
     """Return whether every fill was offered to the cache, one by one, with the count of the read."""
-    fills = sorted(step.outcome.fills) if type(step.outcome) is Served else []
     size_bytes = config.storage_entry_size
     return [part.event for part in step.parts if type(part.event) is Insert] == [
-        Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry) for pos in fills
+        Insert(event.cache, pos, size_bytes, event.expected_reads, pos.entry) for pos in fills_of(step)
     ]
+
+
+def fills_of(step: Step) -> list[Position]:
+    """Return what storage gave to a read, ascending."""
+    return sorted(step.outcome.fills) if type(step.outcome) is Served else []
 
 
 def is_chained(pre: State, step: Step) -> bool:
