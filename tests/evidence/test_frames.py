@@ -283,6 +283,13 @@ RARE: Final = (
         pulsar_pip430.Config(variants=pulsar_pip430.Variants(duplicate_count=DuplicateCount.REPLACED)),
         (ops.Insert(A, AT, 1, 1), ops.Read(A, AT, AT, 1, HoldName("h")), ops.Insert(A, AT, 1, 2)),
     ),
+    Run(KAFKA, kafka_streams.Config(), (kafka_ops.Put("a", "x", "1"), kafka_ops.Get("a", "x"), kafka_ops.Close("a"))),
+    Run(
+        KAFKA,
+        kafka_streams.Config(variants=EXPIRING),
+        (view_ops.StoreOpen("s", kind=view_ops.StoreKind.WINDOW), *WINDOW_WRITES, kafka_ops.Evict("s")),
+    ),
+    Run(KAFKA, kafka_streams.Config(), (*FULL, view_ops.StorePutAll("s", (("x", "2"), ("y", "2"))))),
     Run(
         KAFKA,
         kafka_streams.Config(50, variants=kafka_streams.Variants(undelivered_eviction=UndeliveredEviction.LOST)),

@@ -255,14 +255,16 @@ def generate_default_runs(numbers: range) -> Iterator[Run]:
         left_out |= set() if stores else {"store", "views"}
         names = tuple(name for name in workload.WEIGHTS if workload.LEVEL_OF[name] not in left_out)
         names = names if number >= CASES + VIEW_CASES else tuple(name for name in names if name not in guiding)
-        aim = generation.Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
+        aim = workload.Aim(source.randint, traits, names, source.choice(traits.namespaces) if stores else 1, stores)
         config = Config(source.choice(traits.max_sizes), source.choice((8, 8, 1, 2, 0)))
         state = initial(config)
         events: list[Any] = []
         weighted = workload.menu(names)
         for _ in range(STEPS):
             lowers = number % 7 == 3 and source.random() < 0.2
-            event = ops.Resize(source.choice(LIMITS)) if lowers else aim.op(source.choice(weighted), state)
+            event = (
+                ops.Resize(source.choice(LIMITS)) if lowers else generation.make_op(aim, source.choice(weighted), state)
+            )
             events.append(event)
             state = step(state, event, config).state
         yield config, tuple(events)

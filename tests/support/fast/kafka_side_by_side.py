@@ -10,8 +10,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter
-from entrycache_conformance.systems.kafka_streams.generation import Aim
-from entrycache_conformance.systems.kafka_streams.workload import LEVEL_OF, WEIGHTS, WORKLOADS, WorkloadProfile, menu
+from entrycache_conformance.systems.kafka_streams.generation import make_op
+from entrycache_conformance.systems.kafka_streams.workload import (
+    LEVEL_OF,
+    WEIGHTS,
+    WORKLOADS,
+    Aim,
+    WorkloadProfile,
+    menu,
+)
 from entrycache_evidence.kafka_streams.refinement import abstract_state, comparable_state
 from entrycache_fast.kafka import CachingStore, Row, ThreadCache
 from entrycache_reference.kafka_streams import Config, initial, ops, step
@@ -36,7 +43,7 @@ def runs(
         weighted = menu(names)
         for _ in range(steps):
             lowers = source.random() < 0.05
-            op = ops.Resize(source.choice(LIMITS)) if lowers else aim.op(source.choice(weighted), state)
+            op = ops.Resize(source.choice(LIMITS)) if lowers else make_op(aim, source.choice(weighted), state)
             run.append(op)
             state = step(state, op, config).state
         yield config, run

@@ -6,165 +6,63 @@ all counters, sizes and orders.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from entrycache_conformance.systems.kafka_streams.limits import Limits, only_answered
+from entrycache_conformance.systems.kafka_streams.limits import only_answered
 from entrycache_conformance.systems.kafka_streams.workload import (
-    BOUNDARY_HEADERS,
-    BOUNDARY_TOPICS,
     DEFAULT_WORKLOADS,
     FAR_MS,
     GREAT_STEPS,
-    HEADERS,
     LEVEL_OF,
-    NO_LIMIT,
-    TOPICS,
+    NAMESPACES,
+    SEPARATORS,
     USUAL_BATCH,
     WINDOW_FORMS,
     WINDOWED,
     WORKLOADS,
+    Aim,
     NamesOfCase,
-    WorkloadParameters,
     WorkloadProfile,
     fill_to_the_default,
     final_queries,
-    join_names,
     make_config,
     meet_in_text,
     takes_context,
+    weighted_menu,
     within_sizes,
 )
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import CasePlan, Draw, choose
 from entrycache_reference.kafka_streams import ops, view_ops
 from entrycache_reference.kafka_streams.change import parse_window
-from entrycache_reference.kafka_streams.state import State, Store, space_of, total_bytes
+from entrycache_reference.kafka_streams.state import State, Store, space_of
 from entrycache_reference.kafka_streams.view_ops import RETENTION_MS, StoreKind, Underlying
 from entrycache_reference.vocabulary import ABSENT, INTEGER_MAX, Absent
 
 VIEWS: Final = ("v", "w")
-NAMESPACES: Final = ("a", "b", "c", "B")
-STORES: Final = ("s", "t")
-SEPARATORS: Final = ("", "-", ":", "_", "/", ".", "\0")
-"""Texts by which an implementation may join a name and a key."""
-
-NUMBERS: Final = (ABSENT, ABSENT, ABSENT, ABSENT, 0, 7)
-BOUNDARY_NUMBERS: Final = (ABSENT, 0, 2**31 + 7, 2**32 + 5, 1_700_000_000_000, 65_536 + 3, 256 + 3)
-"""Timestamps and offsets, some of which are another number in a shorter integer; a partition has 31 bits."""
-
 INNER_STEPS: Final = 3
 ROOMY: Final = 2_000
 
 
-UNLIMITED: Final = Limits()
+def make_steps(aim: Aim, state: State, depth: int) -> tuple[Any, ...]:
+    """Make the operations inside a call."""
+    if depth >= aim.traits.depth:
+        return ()
+    names = tuple(name for name in aim.within if depth + 1 < aim.traits.depth or name not in NESTING_OPS)
+    count = aim.draw(0, INNER_STEPS) if names else 0
+    steps = [make_op(aim, choose(aim.draw, names), state, depth + 1) for _ in range(count)]
+    return tuple(op for op in steps if op is not None)
 
 
-class Aim:
-    """The state of the makers of one case. `pending_ops` are operations that are made already, the next one last."""
-
-    def __init__(
-        self,
-        draw: Draw,
-        traits: WorkloadParameters,
-        menu: tuple[str, ...],
-        namespaces: int,
-        stores: int,
-        limits: Limits = UNLIMITED,
-        has_context: bool = True,
-        separator: str | None = None,
-    ) -> None:
-        self.draw = draw
-        self.traits = traits
-        self.menu = menu
-        self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
-        joined = (NAMESPACES, STORES) if separator is None else (join_names("a", separator), join_names("s", separator))
-        self.namespaces = joined[0][:namespaces]
-        self.stores = joined[1][:stores]
-        self.limits = limits
-        self.clamp = limits.clamp
-        self.has_context = has_context
-        starts = dict.fromkeys(key[:1] for key in traits.keys if key)
-        self.kinds = dict.fromkeys(self.stores, StoreKind.KEY_VALUE)
-        self.prefixes = (
-            *starts,
-            *(key for key in traits.keys if len(key) > 1),
-            *([""] * 3 if limits.empty_prefix else []),
-        )
-        self.pending_ops: list[Any] = []
-        self.retention = RETENTION_MS
-
-    def ns(self, name: str) -> str:
-        """Return a namespace; sometimes that of a store, if the operation takes nothing from the store."""
-        names = self.namespaces
-        if self.stores and name in {"flush", "evict", "usage", "metrics"}:
-            names = (*names, *self.stores)
-        return str(choose(self.draw, names))
-
-    def store(self, kinds: tuple[StoreKind, ...] = tuple(StoreKind)) -> str:
-        """Return a store, of one of these kinds if there is one."""
-        return str(choose(self.draw, [name for name in self.stores if self.kinds[name] in kinds] or self.stores))
-
-    def time(self, state: State, store: str) -> int:
-        """Return a time: small, or at or next to the stream time of a store or what has expired by it."""
-        now, retention = state.stores.get(store, Store()).stream_time, self.retention
-        near = (now, now + 1, now - 1, now + 2, now - retention, now - retention + 1, now + retention, now + 7)
-        return max(0, int(choose(self.draw, near if now >= 0 and self.draw(0, 2) != 0 else tuple(range(9)))))
-
-    def key(self) -> str:
-        """Return a key."""
-        return str(choose(self.draw, self.traits.keys))
-
-    def value(self) -> str | None:
-        """Return a value; None is a tombstone."""
-        value: str | None = choose(self.draw, self.traits.values)
-        return value
-
-    def dirty(self) -> bool:
-        """Return true for two writes in three."""
-        return self.draw(0, 2) != 0
-
-    def write(self) -> dict[str, Any]:
-        """Return what a write carries besides its key; mostly nothing but its value."""
-        given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
-        if self.has_context and self.draw(0, 5) == 5:
-            is_boundary = self.traits.joins_names
-            given["topic"] = choose(self.draw, BOUNDARY_TOPICS if is_boundary else TOPICS)
-            given["headers"] = choose(self.draw, BOUNDARY_HEADERS if is_boundary else HEADERS)
-            for name in ("timestamp", "offset", "partition"):
-                number = choose(self.draw, BOUNDARY_NUMBERS if is_boundary else NUMBERS)
-                given[name] = number if name != "partition" or number is ABSENT else number % 2**31
-        return given
-
-    def bound(self) -> str | None:
-        """Return a bound of a range: a key or none."""
-        at = self.draw(0, len(self.traits.keys))
-        return None if at == len(self.traits.keys) else self.traits.keys[at]
-
-    def limit(self, state: State) -> int:
-        """Return a limit at or next to the present total, or of the menu. With several namespaces it never shrinks."""
-        if len(self.namespaces) + len(self.stores) > 1:
-            return max(self.clamp(NO_LIMIT), state.max_size_bytes)
-        total = total_bytes(state)
-        near = (total, total - 1, total + 1, total - 1, total // 2)
-        return self.clamp(max(0, int(choose(self.draw, near + self.traits.max_sizes))))
-
-    def steps(self, state: State, depth: int) -> tuple[Any, ...]:
-        """Make the operations inside a call."""
-        if depth >= self.traits.depth:
-            return ()
-        names = tuple(name for name in self.within if depth + 1 < self.traits.depth or name not in NESTING_OPS)
-        count = self.draw(0, INNER_STEPS) if names else 0
-        steps = [self.op(choose(self.draw, names), state, depth + 1) for _ in range(count)]
-        return tuple(op for op in steps if op is not None)
-
-    def op(self, name: str, state: State, depth: int = 0) -> Any:
-        """Make an operation of that name; None if the subject offers none that fits."""
-        if self.pending_ops and depth == 0:
-            return self.pending_ops.pop()
-        if name in WINDOW_FORMS and StoreKind.KEY_VALUE not in self.kinds.values() and self.draw(0, 19) != 19:
-            name = WINDOW_FORMS[name]
-        return MAKERS[name](self, state, depth)
+def make_op(aim: Aim, name: str, state: State, depth: int = 0) -> Any:
+    """Make an operation of that name; None if the subject offers none that fits."""
+    if aim.pending_ops and depth == 0:
+        return aim.pending_ops.pop()
+    if name in WINDOW_FORMS and StoreKind.KEY_VALUE not in aim.kinds.values() and aim.draw(0, 19) != 19:
+        name = WINDOW_FORMS[name]
+    return MAKERS[name](aim, state, depth)
 
 
 def _put_all(aim: Aim, state: State, depth: int) -> Any:
@@ -178,7 +76,7 @@ def _listen(aim: Aim, state: State, depth: int) -> Any:
     if aim.traits.reopens and depth == 0 and {"put", "close", "resize"} <= set(aim.menu) and not aim.stores:
         aim.pending_ops = [ops.Resize(0), *(ops.Put(ns, aim.key(), aim.value(), dirty=True) for _ in range(2))]
         return ops.Listen(ns, (ops.Close(ns), ops.Put(ns, aim.key(), **aim.write())))
-    steps = aim.steps(state, depth)
+    steps = make_steps(aim, state, depth)
     if "put" in aim.menu and aim.draw(0, 2) == 2:
         steps = (*steps, ops.Put(ns, aim.key(), **aim.write()))
     if aim.traits.flushes_again and {"put", "flush"} <= set(aim.menu):
@@ -189,7 +87,7 @@ def _listen(aim: Aim, state: State, depth: int) -> Any:
 
 def _on_forward(aim: Aim, state: State, depth: int) -> Any:
     store, key = aim.store(), aim.key()
-    steps = aim.steps(state, depth)
+    steps = make_steps(aim, state, depth)
     if depth == 0 and aim.kinds.get(store) in WINDOWED and aim.draw(0, 2) != 2:
         return _read_inside(aim, state, store, key)
     if {"store_put", "store_flush"} <= set(aim.menu) and aim.draw(0, 3) == 3:
@@ -235,11 +133,35 @@ def _share(aim: Aim, state: State, depth: int) -> Any:
     return ops.Share(total, aim.draw(0, 5), aim.draw(0, 1) == 1)
 
 
-def _store_view(aim: Aim, state: State, depth: int) -> Any:
-    isolation = choose(aim.draw, (ABSENT, ABSENT, ABSENT, *view_ops.Isolation))
+def _view_of_keys(aim: Aim, isolation: view_ops.Isolation | Absent = ABSENT) -> Any:
+    """Make a view of a store of keys: of a prefix, or between bounds."""
     if aim.draw(0, 2) == 2:
         return view_ops.StoreView(aim.store(), prefix=choose(aim.draw, aim.prefixes), isolation=isolation)
     return view_ops.StoreView(aim.store(), aim.bound(), aim.bound(), aim.draw(0, 1) == 1, None, isolation)
+
+
+def _store_view(aim: Aim, state: State, depth: int) -> Any:
+    """Make a view. At times a backward one of keys that lie below, of which a cached deletion hides one."""
+    view = _view_of_keys(aim, choose(aim.draw, (ABSENT, ABSENT, ABSENT, *view_ops.Isolation)))
+    if _takes_uncaching(aim, view.store, depth) and aim.draw(0, 11) == 11:
+        deleted = ops.StorePut(view.store, aim.key(), None)
+        aim.pending_ops = [view_ops.StoreView(view.store, backward=True), deleted, *_uncached(aim, view.store)]
+        return aim.pending_ops.pop()
+    return view
+
+
+UNCACHING_OPS: Final = frozenset({"store_put", "store_flush", "store_clear"})
+
+
+def _takes_uncaching(aim: Aim, store: str, depth: int) -> bool:
+    """Return whether a step may be followed by those of `_uncached`."""
+    return depth == 0 and aim.kinds[store] is StoreKind.KEY_VALUE and set(aim.menu) >= UNCACHING_OPS
+
+
+def _uncached(aim: Aim, store: str) -> list[Any]:
+    """Make operations, the last one first, after which two keys lie below and no key is cached."""
+    writes = [ops.StorePut(store, key, "1") for key in aim.traits.keys[:2]]
+    return [view_ops.StoreClear(store), ops.StoreFlush(store), *writes]
 
 
 def _store_put_all(aim: Aim, state: State, depth: int) -> Any:
@@ -264,26 +186,46 @@ def _read_inside(aim: Aim, state: State, store: str, key: str) -> Any:
 def _special_windows(aim: Aim, state: State, store: str) -> Any:
     """Make a sequence about one key: reads inside its forward, or, if the subject takes such steps, rarer ones.
 
-    A put evicts what a view inside the forward lists, or windows lie far apart. None if the subject has no operation
-    that it needs.
+    A put evicts what a view inside the forward lists, windows lie far apart, a view goes backward over sessions, or
+    what is written again is next to another one. None if the subject has no operation that it needs.
     """
-    settings, key = state.stores.get(store, Store()).settings, aim.key()
+    opened, key = state.stores.get(store, Store()), aim.key()
+    settings = opened.settings
     is_session, in_segments = aim.kinds[store] is StoreKind.SESSION, settings.below is Underlying.SEGMENTS
     view_type = view_ops.SessionView if is_session else view_ops.WindowView
     names = ("earliest_end", "latest_start") if is_session else ("time_from", "time_to")
+    has_views, time = view_type.name in aim.menu, aim.time(state, store)
     if aim.limits.far_fetch and in_segments and aim.draw(0, 11) == 11:
         first: dict[str, Any] = {names[0]: aim.time(state, store)} if aim.draw(0, 1) else {}
-        aim.pending_ops = [view_type(store, key=key, **first)] if view_type.name in aim.menu else []
+        aim.pending_ops = [view_type(store, key=key, **first)] if has_views else []
         return _put_of(aim, store, key, FAR_MS, "1")
-    evicts = state.max_size_bytes in HOLDING_ONE_BYTES and view_type.name in aim.menu
+    later = max(time, opened.stream_time) + settings.segment_interval * aim.draw(1, 3)
+    if aim.limits.backward_sessions and is_session and in_segments and has_views and aim.draw(0, 5) == 5:
+        aim.pending_ops = [view_ops.SessionView(store, key=key, latest_start=time, backward=True)]
+        return view_ops.SessionPut(store, key, time, later, "1")
+    rewritten = None if in_segments or not has_views or aim.draw(0, 3) != 3 else _rewritten(aim, store, key, later)
+    if rewritten is not None and "store_flush" in aim.menu:
+        view = view_ops.SessionView(store, from_=None, to=None) if is_session else view_ops.WindowView(store)
+        aim.pending_ops = [view, replace(rewritten, value="2"), ops.StoreFlush(store), rewritten]
+        return _put_of(aim, store, key, later, "1")
+    evicts = state.max_size_bytes in HOLDING_ONE_BYTES and has_views
     if "on_forward" not in aim.menu or not (aim.limits.views_in_put_forward and in_segments and evicts):
         return _read_inside(aim, state, store, key) if "on_forward" in aim.menu else None
-    time = aim.time(state, store)
-    later = max(time, state.stores[store].stream_time) + settings.segment_interval * aim.draw(1, 3)
     between: dict[str, Any] = dict(zip(names, (time, later + 1), strict=True))
     inside = view_type(store, key=key, **between)
     aim.pending_ops = [_put_of(aim, store, key, later, "2"), _put_of(aim, store, key, time, "1")]
     return ops.OnForward(store, key, (inside,))
+
+
+def _rewritten(aim: Aim, store: str, key: str, time: int) -> Any:
+    """Make a write beside the window or session of this key and time: of one end with it, or of a longer key.
+
+    None if the subject takes no such steps.
+    """
+    if aim.limits.equal_ends and aim.kinds[store] is StoreKind.SESSION and aim.draw(0, 1):
+        return view_ops.SessionPut(store, key, time - 1, time, "1")
+    longer = aim.longer_key(key)
+    return None if longer is None else _put_of(aim, store, longer, time, "1")
 
 
 HOLDING_ONE_BYTES: Final = range(72, 133)
@@ -449,7 +391,7 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     """
     if {*WINDOWED} & {*aim.kinds.values()} and aim.draw(0, 2) != 0:
         return _window_view_open(aim, state)
-    view = _store_view(aim, state, depth)
+    view = _view_of_keys(aim)
     if not aim.limits.open_views_overflow and state.max_size_bytes < ROOMY:
         return view if "store_view" in aim.menu else None
     free = tuple(name for name in VIEWS if name not in state.views)
@@ -457,6 +399,16 @@ def _view_open(aim: Aim, state: State, depth: int) -> Any:
     is_wide = aim.draw(0, 2) != 2
     bounds = (None, None, view.backward) if is_wide else (view.from_, view.to, view.backward, view.prefix)
     opened = view_ops.ViewOpen(name, view.store, *bounds)
+    if aim.limits.delete_under_view and _takes_uncaching(aim, view.store, depth) and aim.draw(0, 9) == 9:
+        deletes = [ops.StorePut(view.store, key, None) for key in aim.traits.keys[:2]]
+        read = view_ops.ViewNext(name)
+        later = [read, ops.StoreFlush(view.store), *deletes, read] if "view_next" in aim.menu else []
+        aim.pending_ops = [
+            *later,
+            view_ops.ViewOpen(name, view.store, backward=view.backward),
+            *_uncached(aim, view.store),
+        ]
+        return aim.pending_ops.pop()
     if depth == 0 and "store_put" in aim.menu and aim.draw(0, 1) == 1:
         shows_order = {"view_next", "metrics", "evict"} <= set(aim.menu)
         evicts = aim.limits.open_views_overflow and shows_order and aim.draw(0, 2) == 2
@@ -552,13 +504,6 @@ MAKERS: Final[dict[str, Callable[[Aim, State, int], Any]]] = {
 USUAL_STEPS = 20
 
 
-@cache
-def weighted_menu(menu: tuple[str, ...], workload: WorkloadProfile) -> tuple[str, ...]:
-    """Return the menu with the preferences of the profile."""
-    often = WORKLOADS[workload].often
-    return tuple(name for name in menu for _ in range(often.get(name, 1)))
-
-
 def plan_case(
     draw: Draw, declaration: Declaration, menu: tuple[str, ...], workload: WorkloadProfile | None
 ) -> CasePlan:
@@ -588,7 +533,7 @@ def plan_case(
     aim.pending_ops = fill_to_the_default(declaration, menu, names) or choose_kinds(aim)
     is_filled = any(isinstance(op, ops.Put | ops.StorePut) for op in aim.pending_ops)
     steps_max = GREAT_STEPS if is_filled else traits.steps_max
-    make = only_answered(aim.op, config, limits, menu, ops.Usage() if "usage" in aim.menu else None)
+    make = only_answered(partial(make_op, aim), config, limits, menu, ops.Usage() if "usage" in aim.menu else None)
     return CasePlan(
         config,
         chosen,

@@ -1,23 +1,26 @@
 """The workload profiles of `kafka-streams`: which operations, keys, values and limits its cases have.
 
-A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes.
+A `WorkloadProfile` has `WorkloadParameters`. `WEIGHTS` say how often each operation comes. `Aim` chooses the arguments
+of the operations of one case.
 """
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from entrycache_conformance.systems.kafka_streams.limits import Limits
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.errors import UsageError
-from entrycache_protocol.system import Draw, choose
+from entrycache_protocol.system import MAX_SIZE_BYTES, Draw, choose
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.kafka_streams import ops
 from entrycache_reference.kafka_streams.change import size_bytes, utf8_bytes
 from entrycache_reference.kafka_streams.ops import OPS
-from entrycache_reference.kafka_streams.state import State
-from entrycache_reference.kafka_streams.view_ops import StoreKind
+from entrycache_reference.kafka_streams.state import State, Store, total_bytes
+from entrycache_reference.kafka_streams.view_ops import RETENTION_MS, StoreKind
 
 USUAL_BATCH: Final = 3
 TOPICS: Final = ("", "t", "𝄞", "topic")
@@ -25,6 +28,9 @@ HEADERS: Final = ((), (("h", "1"),), (("𝄞", "é"), ("h", "")))
 BOUNDARY_TOPICS: Final = (*TOPICS, "Topic", "t" * 130, "t ")
 BOUNDARY_HEADERS: Final = (*HEADERS, (("h", "1"), ("h", "2")), (("H", "1"), ("h", "1")), (("h", "2"), ("g", "1")))
 """Topics and headers that coincide if case, length, order or all but one of a name are lost."""
+NUMBERS: Final = (vocabulary.ABSENT, vocabulary.ABSENT, vocabulary.ABSENT, vocabulary.ABSENT, 0, 7)
+BOUNDARY_NUMBERS: Final = (vocabulary.ABSENT, 0, 2**31 + 7, 2**32 + 5, 1_700_000_000_000, 65_536 + 3, 256 + 3)
+"""Timestamps and offsets, some of which are another number in a shorter integer; a partition has 31 bits."""
 NO_LIMIT: Final = 10_485_760
 
 OPS_INSIDE_CALLS: Final = MappingProxyType(
@@ -408,3 +414,114 @@ def fill_to_the_default(declaration: Declaration, menu: tuple[str, ...], names: 
 
 GREAT_STEPS: Final = 12
 """The most steps of a case whose entries have megabytes."""
+
+
+NAMESPACES: Final = ("a", "b", "c", "B")
+STORES: Final = ("s", "t")
+SEPARATORS: Final = ("", "-", ":", "_", "/", ".", "\0")
+"""Texts by which an implementation may join a name and a key."""
+
+
+UNLIMITED: Final = Limits()
+
+
+class Aim:
+    """The state of the makers of one case. `pending_ops` are operations that are made already, the next one last."""
+
+    def __init__(
+        self,
+        draw: Draw,
+        traits: WorkloadParameters,
+        menu: tuple[str, ...],
+        namespaces: int,
+        stores: int,
+        limits: Limits = UNLIMITED,
+        has_context: bool = True,
+        separator: str | None = None,
+    ) -> None:
+        self.draw = draw
+        self.traits = traits
+        self.menu = menu
+        self.within = tuple(name for name in menu for _ in range(traits.within.get(name, 1)))
+        joined = (NAMESPACES, STORES) if separator is None else (join_names("a", separator), join_names("s", separator))
+        self.namespaces = joined[0][:namespaces]
+        self.stores = joined[1][:stores]
+        self.limits = limits
+        self.clamp = limits.clamp
+        self.has_context = has_context
+        starts = dict.fromkeys(key[:1] for key in traits.keys if key)
+        self.kinds = dict.fromkeys(self.stores, StoreKind.KEY_VALUE)
+        self.prefixes = (
+            *starts,
+            *(key for key in traits.keys if len(key) > 1),
+            *([""] * 3 if limits.empty_prefix else []),
+        )
+        self.pending_ops: list[Any] = []
+        self.retention = RETENTION_MS
+
+    def ns(self, name: str) -> str:
+        """Return a namespace; sometimes that of a store, if the operation takes nothing from the store."""
+        names = self.namespaces
+        if self.stores and name in {"flush", "evict", "usage", "metrics"}:
+            names = (*names, *self.stores)
+        return str(choose(self.draw, names))
+
+    def store(self, kinds: tuple[StoreKind, ...] = tuple(StoreKind)) -> str:
+        """Return a store, of one of these kinds if there is one."""
+        return str(choose(self.draw, [name for name in self.stores if self.kinds[name] in kinds] or self.stores))
+
+    def time(self, state: State, store: str) -> int:
+        """Return a time: small, or at or next to the stream time of a store or what has expired by it."""
+        now, retention = state.stores.get(store, Store()).stream_time, self.retention
+        near = (now, now + 1, now - 1, now + 2, now - retention, now - retention + 1, now + retention, now + 7)
+        return max(0, int(choose(self.draw, near if now >= 0 and self.draw(0, 2) != 0 else tuple(range(9)))))
+
+    def key(self) -> str:
+        """Return a key."""
+        return str(choose(self.draw, self.traits.keys))
+
+    def value(self) -> str | None:
+        """Return a value; None is a tombstone."""
+        value: str | None = choose(self.draw, self.traits.values)
+        return value
+
+    def dirty(self) -> bool:
+        """Return true for two writes in three."""
+        return self.draw(0, 2) != 0
+
+    def write(self) -> dict[str, Any]:
+        """Return what a write carries besides its key; mostly nothing but its value."""
+        given: dict[str, Any] = {"value": self.value(), "dirty": self.dirty()}
+        if self.has_context and self.draw(0, 5) == 5:
+            is_boundary = self.traits.joins_names
+            given["topic"] = choose(self.draw, BOUNDARY_TOPICS if is_boundary else TOPICS)
+            given["headers"] = choose(self.draw, BOUNDARY_HEADERS if is_boundary else HEADERS)
+            for name in ("timestamp", "offset", "partition"):
+                number = choose(self.draw, BOUNDARY_NUMBERS if is_boundary else NUMBERS)
+                given[name] = number if name != "partition" or number is vocabulary.ABSENT else number % 2**31
+        return given
+
+    def longer_key(self, key: str) -> str | None:
+        """Return a key with U+0000 behind it; None if the subject does not take it."""
+        takes_all = self.limits.entry_size is None and self.limits.max_size == MAX_SIZE_BYTES
+        return f"{key}\0" if self.limits.zero_bytes and takes_all else None
+
+    def bound(self) -> str | None:
+        """Return a bound of a range: a key or none."""
+        at = self.draw(0, len(self.traits.keys))
+        return None if at == len(self.traits.keys) else self.traits.keys[at]
+
+    def limit(self, state: State) -> int:
+        """Return a limit at or next to the present total, or of the menu. With several namespaces it never shrinks."""
+        if len(self.namespaces) + len(self.stores) > 1:
+            return max(self.clamp(NO_LIMIT), state.max_size_bytes)
+        total = total_bytes(state)
+        near = (total, total - 1, total + 1, total - 1, total // 2)
+        return self.clamp(max(0, int(choose(self.draw, near + self.traits.max_sizes))))
+
+
+@cache
+def weighted_menu(menu: tuple[str, ...], workload: WorkloadProfile) -> tuple[str, ...]:
+    """Return the menu with the preferences of the profile."""
+    often = WORKLOADS[workload].often
+    return tuple(name for name in menu for _ in range(often.get(name, 1)))

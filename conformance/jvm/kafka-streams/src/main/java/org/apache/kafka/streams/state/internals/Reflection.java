@@ -24,4 +24,12 @@ final class Reflection {
             throw new IllegalStateException(e);
         }
     }
+
+    static void set(Field field, Object owner, Object value) {
+        try {
+            field.set(owner, value);
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+    }
 }

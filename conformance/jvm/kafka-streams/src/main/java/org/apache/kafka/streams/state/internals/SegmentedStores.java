@@ -7,6 +7,7 @@ import java.util.function.ToLongFunction;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.kstream.Windowed;
+import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.state.KeyValueIterator;
 
 /**
@@ -18,6 +19,26 @@ import org.apache.kafka.streams.state.KeyValueIterator;
  */
 final class SegmentedStores {
     private SegmentedStores() {}
+
+    /** Lets the watchdog count the ranges of segments that a released caching store looks up; returns the store. */
+    static StateStore counted(StateStore caching, SegmentedBytesStore.KeySchema schema, long interval) {
+        Reflection.set(
+                Reflection.field(caching.getClass(), "cacheFunction"), caching, new CountedFunction(schema, interval));
+        return caching;
+    }
+
+    /** The released form of cached keys, which also tells the watchdog of each bound of a range of one segment. */
+    private static final class CountedFunction extends SegmentedCacheFunction {
+        CountedFunction(SegmentedBytesStore.KeySchema schema, long interval) {
+            super(schema, interval);
+        }
+
+        @Override
+        Bytes cacheKey(Bytes key, long segmentId) {
+            Watchdog.countBound();
+            return super.cacheKey(key, segmentId);
+        }
+    }
 
     /** A store of windows. */
     static final class Windows extends InMemoryWindowStore {

@@ -56,8 +56,10 @@ enum StoreKind {
         @Override
         @SuppressWarnings("unchecked")
         StateStore caching(StateStore inner, Args opening) {
-            return new CachingWindowStore(
-                    (WindowStore<Bytes, byte[]>) inner, windowSize(opening), interval(opening));
+            return SegmentedStores.counted(
+                    new CachingWindowStore((WindowStore<Bytes, byte[]>) inner, windowSize(opening), interval(opening)),
+                    new WindowKeySchema(),
+                    interval(opening));
         }
 
         @Override
@@ -88,7 +90,10 @@ enum StoreKind {
         @Override
         @SuppressWarnings("unchecked")
         StateStore caching(StateStore inner, Args opening) {
-            return new CachingSessionStore((SessionStore<Bytes, byte[]>) inner, interval(opening));
+            return SegmentedStores.counted(
+                    new CachingSessionStore((SessionStore<Bytes, byte[]>) inner, interval(opening)),
+                    new SessionKeySchema(),
+                    interval(opening));
         }
 
         @Override

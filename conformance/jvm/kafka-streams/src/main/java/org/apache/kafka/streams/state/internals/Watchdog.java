@@ -4,13 +4,15 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
  * Distinguishes a step that never ends from a long one, by counters and monitors instead of time.
  *
  * <p>A step never ends if its thread cache counts a million more evictions, no more puts and the same bytes as before:
- * each entry has a size and only puts add bytes, so none of these evictions removed anything. The JVM finds threads
+ * each entry has a size and only puts add bytes, so none of these evictions removed anything. Nor does it end in time if
+ * its thread looks up a hundred thousand bounds of segments meanwhile: no case writes to so many. The JVM finds threads
  * that wait for one another's monitors.
  */
 final class Watchdog {
@@ -18,24 +20,39 @@ final class Watchdog {
 
     private static final long CHECK_EVERY_MILLIS = 100;
     private static final long EVICTIONS_OF_NOTHING = 1_000_000;
+    private static final long BOUNDS_OF_NOTHING = 100_000;
+
+    /** The bounds of ranges of one segment that the stores of a thread have looked up. */
+    private static final ThreadLocal<AtomicLong> BOUNDS = ThreadLocal.withInitial(AtomicLong::new);
 
     /** One watched step of one run. Two steps of one run are two objects. */
     static final class Step {
         private final KafkaRun run;
+        private final AtomicLong bounds = BOUNDS.get();
 
         private Step(KafkaRun run) {
             this.run = run;
         }
     }
 
-    private record Counters(long evicts, long puts, long bytes) {
+    private record Counters(long evicts, long puts, long bytes, long bounds) {
         static Counters of(Step step) {
             ThreadCache cache = step.run.cache;
-            return new Counters(cache.evicts(), cache.puts(), cache.sizeBytes());
+            return new Counters(cache.evicts(), cache.puts(), cache.sizeBytes(), step.bounds.get());
         }
 
-        boolean showsNoEndSince(Counters earlier) {
-            return evicts - earlier.evicts >= EVICTIONS_OF_NOTHING && isUnchangedSince(earlier);
+        /** Returns why the step does not end; null if nothing says so. */
+        String whyEndlessSince(Counters earlier) {
+            if (!isUnchangedSince(earlier)) {
+                return null;
+            }
+            if (evicts - earlier.evicts >= EVICTIONS_OF_NOTHING) {
+                return (evicts - earlier.evicts) + " evictions took nothing away, " + bytes
+                        + " bytes are left as they were";
+            }
+            return bounds - earlier.bounds >= BOUNDS_OF_NOTHING
+                    ? (bounds - earlier.bounds) + " bounds of segments were looked up, and nothing was written meanwhile"
+                    : null;
         }
 
         boolean isUnchangedSince(Counters earlier) {
@@ -51,6 +68,11 @@ final class Watchdog {
         Step step = new Step(run);
         steps.add(step);
         return step;
+    }
+
+    /** Counts a bound of a range of one segment that the current thread looks up. */
+    static void countBound() {
+        BOUNDS.get().incrementAndGet();
     }
 
     void ends(Step step) {
@@ -77,9 +99,9 @@ final class Watchdog {
             for (Step step : steps) {
                 Counters before = earlier.get(step);
                 Counters now = Counters.of(step);
-                if (before != null && now.showsNoEndSince(before)) {
-                    why = "the step does not end: " + (now.evicts - before.evicts)
-                            + " evictions took nothing away, " + now.bytes + " bytes are left as they were";
+                String endless = before == null ? null : now.whyEndlessSince(before);
+                if (endless != null) {
+                    why = "the step does not end: " + endless;
                 } else if (before == null || !now.isUnchangedSince(before)) {
                     earlier.put(step, now);
                 }
