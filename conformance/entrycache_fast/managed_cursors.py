@@ -322,5 +322,5 @@ class TrackedCursors(Generic[V]):
         if bound != EVERYTHING:
             self._cache.invalidate_before(home.name, bound)
             return
-        self._cache.clear(home.name)
+        self._cache._remove(self._cache._open(home.name).everything(), "CURSOR")
         self._forget_asks(home)

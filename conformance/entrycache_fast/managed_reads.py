@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, NamedTuple
 from entrycache_fast.limiter import Decision, ReadLimiter
 from entrycache_fast.managed_cursors import Cursor, ManagedLedger, TrackedCursors
 from entrycache_fast.pending_reads import Ask, JoinableAsks
-from entrycache_fast.pulsar import store
+from entrycache_fast.pulsar import rows, store
 from entrycache_fast.pulsar.cache import BrokerCache
 from entrycache_fast.pulsar.results import Position, V
 
@@ -394,16 +394,17 @@ class LedgerReads(TrackedCursors[V], Generic[V]):
         """Read a range through the cache: mark and count its hits, then read the gaps from storage."""
         cache = self._cache
         lookup = cache._look_up(reader.cursor.home.name, ledger, range(first, last + 1))
-        hits = [
-            Delivery(Position(ledger, entry.number), entry, entry.value, True)
-            for entry in lookup.entries
-            if entry is not None
-        ]
-        for entry in lookup.entries:
-            if entry is not None:
-                entry.accessed = True
-                cache._counts.hit_entries += 1
-                cache._counts.hit_bytes += entry.size_bytes
+        entries = [entry for entry in lookup.entries if entry is not None]
+        if cache._on_row is not None:
+            looked_up = lookup
+            if self._is_held:  # a miss is reported when storage gives the entry
+                looked_up = lookup._replace(numbers=[entry.number for entry in entries], entries=[*entries])
+            cache._report_lookups(looked_up)
+        for entry in entries:
+            entry.accessed = True
+        cache._counts.hit_entries += len(entries)
+        cache._counts.hit_bytes += sum(entry.size_bytes for entry in entries)
+        hits = [Delivery(Position(ledger, entry.number), entry, entry.value, True) for entry in entries]
         if len(hits) == len(lookup.entries):
             return take(hits)
         if not hits:
@@ -506,7 +507,9 @@ class LedgerReads(TrackedCursors[V], Generic[V]):
         cache._counts.miss_entries += len(sizes)
         cache._counts.miss_bytes += sum(sizes)
         count = self._count(answered.asker)
-        if count <= 0:
+        is_skipped = isinstance(answered.asker, Replay) or (count <= 0 and cache.max_size_bytes > 0)
+        self._report_misses(home.name, ledger, first, sizes, is_skipped)
+        if is_skipped:
             return [None] * len(values)
         entries: list[store.Entry | None] = []
         cache._insert_cause = "FILL"
@@ -517,6 +520,16 @@ class LedgerReads(TrackedCursors[V], Generic[V]):
         finally:
             cache._insert_cause = "ADD"
         return entries
+
+    def _report_misses(self, cache: str, ledger: int, first: int, sizes: list[int], is_skipped: bool) -> None:
+        """Report a row for each entry that storage gave later, then one for each that is not offered to the cache."""
+        emit, now_nanos, all_bytes = self._cache._on_row, self._cache._clock(), self._cache.size_bytes
+        if emit is None:
+            return
+        for number, _ in enumerate(sizes if self._is_held else [], first):
+            emit(rows.absent_row("MISS", "READ", now_nanos, all_bytes, cache, ledger, number))
+        for number, size_bytes in enumerate(sizes if is_skipped else [], first):
+            emit(rows.absent_row("SKIP", "NOT_WANTED", now_nanos, all_bytes, cache, ledger, number, size_bytes))
 
     def _insert(
         self, home: ManagedLedger, position: Position, size_bytes: int, value: V | None, count: int | None

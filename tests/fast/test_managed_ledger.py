@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import open_cache
-from entrycache_fast import BrokerCache, Position, managed_ledger
+from entrycache_fast import BrokerCache, Position, Row, managed_ledger
 from entrycache_fast.limiter import ReadLimiter
 from entrycache_fast.managed_cursors import AckedRuns
 from entrycache_fast.managed_ledger import ManagedLedgers
@@ -195,16 +195,19 @@ def managed_run(draw: Callable[[int, int], int], is_held: bool) -> tuple[Config,
 
 
 def play_beside_the_reference(seed: int, is_held: bool, runs: int) -> None:
-    """Play random runs on the fast cache and on the reference; every answer and all that is seen is the same."""
+    """Play random runs on the fast cache and on the reference; every answer, row and state is the same."""
     draw = random.Random(seed).randint
     for _ in range(runs):
         config, makers = managed_run(draw, is_held)
-        state, fast = initial(config), open_cache(config)
+        rows: list[Row] = []
+        state, fast = initial(config), open_cache(config, on_row=rows.append)
         for make in makers:
             op = make(state) if make is not ops.LimiterState and make is not ops.Metrics else make()  # type: ignore[call-arg]
             expected = step(state, op, config)
             state = expected.state
+            rows.clear()
             assert fast(op) == expected.outcome, op
+            assert [tuple(row) for row in rows] == [tuple(row)[1:] for row in expected.rows], op
             for query in (ops.Observe(), ops.Metrics(), ops.LimiterState()):
                 assert fast(query) == step(state, query, config).outcome, (op, query)
         assert fast.leaked() == 0
