@@ -33,6 +33,10 @@ class Recording(NamedTuple):
     rules: tuple[str, ...]
 
 
+LEVELS_WITH_STATE_ROWS: Final = frozenset({"ledger", "inflight"})
+"""The levels of which a trace has rows that a state shows, such as ASK; our fast cache shows no state."""
+
+
 def require_traces(case: Case, where: str) -> None:
     """Refuse a case of a system that has no traces; `where` says where the case stands.
 
@@ -53,9 +57,10 @@ def record(
 ) -> Recording:
     """Play a case and write its trace into `out`.
 
-    Our fast cache writes its own rows. For any other subject the rows are the reference's and every outcome is
-    compared. The trace says so, because an audit of it is no evidence about the subject. `players` has a player for
-    each system whose traces have rows that the steps of its reference lack.
+    Our fast cache writes its own rows, unless the case has operations of managed ledgers. For any other subject the
+    rows are the reference's and every outcome is compared. The trace says so, because an audit of it is no evidence
+    about the subject. `players` has a player for each system whose traces have rows that the steps of its reference
+    lack.
 
     Raises:
         UsageError: the subject cannot play the case or skips it, the system has no traces, or `out` is not empty.
@@ -66,6 +71,7 @@ def record(
     if isinstance(answer, SkippedRun):
         raise errors.UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
     own_rows = subject.name == "fast" and isinstance(subject, InProcessSubject)  # any subject may call itself so
+    own_rows = own_rows and not any(op.level in LEVELS_WITH_STATE_ROWS for op in case.steps)
     play = players.get(case.system.name)
     if own_rows:
         done = _fast_outcomes(case)
