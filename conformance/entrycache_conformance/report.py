@@ -377,7 +377,9 @@ def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport])
         yield Exemption("limit", what, "a pass may leave so many live entries before the one that it takes")
     for name, value in sorted(declaration.fixed.items()):
         yield Exemption("fixed setting", f"{name} = {value}", "the subject has no other value of it")
-    for op, words in sorted(declaration.arguments.items()):
+    optional = declaration.limits.optional_arguments
+    for op, given in sorted(declaration.arguments.items()):
+        words = {name: word for name, word in given.items() if (op, name) not in optional}
         for word in sorted({*words.values()} if op in declaration.ops else ()):
             names = ", ".join(name for name, each in words.items() if each == word)
             yield Exemption("argument", f"{op}: {names} {word} sent", "the subject declares it")
@@ -391,7 +393,7 @@ def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport])
             yield _not_offered(name, level.missing)
 
 
-CAPABILITIES: Final = ("threads",)
+CAPABILITIES: Final = ("threads", "isolation_reads")
 """Limits whose default is the narrowest: another value lets a run check more."""
 
 

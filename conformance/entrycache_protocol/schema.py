@@ -232,7 +232,8 @@ def _limit_schemas(system: AnySystem) -> dict[str, Any]:
     for each in dataclasses.fields(system.wire.limits):
         least = each.metadata.get("least")
         kind = {"type": "boolean"} if least is None else {"type": "integer", "minimum": least}
-        schemas[each.name] = kind if each.default is None else {**kind, "default": each.default}
+        default = each.metadata.get("undeclared", each.default)
+        schemas[each.name] = kind if default is None else {**kind, "default": default}
     return schemas
 
 

@@ -17,7 +17,7 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from entrycache_protocol.errors import BrokenSubject, UsageError
 from entrycache_reference.rules import Judgement, Rule
@@ -80,6 +80,11 @@ def step_field(default: Any, bound: int | None = None) -> Any:
     return field(default=default, metadata={"of_steps": True} | ({} if bound is None else {"least": bound}))
 
 
+def option_field() -> Any:
+    """Return a dataclass field for what no subject has to take: it is true only if the subject declares it."""
+    return field(default=True, metadata={"of_steps": True, "undeclared": False})
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of a subject that the runner respects; a system extends them by its own."""
@@ -100,6 +105,9 @@ class Limits:
     """The greatest `max_size_bytes` that a run sets."""
     zero_limit: bool = step_field(True)
     """Without it `max_size_bytes` is never 0, and has room for one entry."""
+
+    optional_arguments: ClassVar[frozenset[tuple[str, str]]] = frozenset()
+    """The arguments that no subject has to take, each with its operation."""
 
     @property
     def hides_rules(self) -> bool:
@@ -191,7 +199,7 @@ def read_limits(kind: type[LimitsType], given: dict[str, Any]) -> LimitsType:
         if near := difflib.get_close_matches(name, known, 1, MISSPELLED):
             raise BrokenSubject(f"the subject's start answer: limits has no {name!r}; did you mean {near[0]!r}?")
     for limit in dataclasses.fields(kind):
-        value = given.get(limit.name, limit.default)
+        value = given.get(limit.name, limit.metadata.get("undeclared", limit.default))
         bound = limit.metadata.get("least")
         if value is not limit.default and bound is None and type(value) is not bool:
             raise BrokenSubject(f"the subject's start answer: limits.{limit.name} is not bool: {value!r}")

@@ -57,7 +57,7 @@ def test_the_released_jar_answers_by_the_protocol(released: list[str]) -> None:
 def test_committed_data_is_read_where_stores_have_levels_of_isolation(released: list[str]) -> None:
     case = json.loads((ROOT / "spec/examples/K-VIEW-11.json").read_text("utf-8"))
     start, answer = talk(released, {"cmd": "start", "version": 1}, _run(1, {}, case["steps"]))
-    if start["systems"]["kafka-streams"]["limits"].get("isolation_reads", True):
+    if start["systems"]["kafka-streams"]["limits"]["isolation_reads"]:
         assert start["implementation"]["version"] >= "4.4"
         assert answer["outcomes"] == case["outcomes"]
     else:

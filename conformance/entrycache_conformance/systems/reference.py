@@ -69,8 +69,13 @@ def reference_offer(system: AnySystem) -> dict[str, Any]:
         "ops": list(system.ops),
         "introspection": sorted(system.wire.introspection),
         "payload": has_payload(system),
-        **({} if system.histories is None else {"limits": {"threads": MAX_CLIENTS}}),
+        "limits": {"threads": 1 if system.histories is None else MAX_CLIENTS, **options_of(system)},
     }
+
+
+def options_of(system: AnySystem) -> dict[str, bool]:
+    """Return the limits of a system by which a subject declares what none has to take."""
+    return {each.name: True for each in dataclasses.fields(system.wire.limits) if "undeclared" in each.metadata}
 
 
 def has_payload(system: AnySystem) -> bool:

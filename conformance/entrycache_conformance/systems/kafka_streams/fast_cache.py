@@ -552,6 +552,7 @@ class Adapter:
 DECLARATION: Final[dict[str, Any]] = {
     "ops": [op.name for op in ops.OPS],
     "introspection": ["dirty", "lru", "tracked"],
+    "limits": {"isolation_reads": True},
 }
 """The offer of the fast cache as in a start answer: every key of the configuration varies."""
 
@@ -579,7 +580,7 @@ def open_shared(config: Config) -> Callable[[ops.Op], Outcome]:
 
 
 FAST: Final = LocalSubject(
-    {**DECLARATION, "limits": {"threads": 8}},
+    {**DECLARATION, "limits": {"threads": 8, "isolation_reads": True}},
     open_cache,
     open_shared,
     open_with_rows=lambda config, on_row: open_cache(config, on_row=on_row),

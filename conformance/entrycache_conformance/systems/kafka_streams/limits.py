@@ -25,12 +25,12 @@ from entrycache_reference.vocabulary import ABSENT
 class Limits(system.Limits):
     """The limits of `kafka-streams`; all but `dirty` and those about views are about histories.
 
-    Without `dirty` no write is dirty. Without `isolation_reads` no view has an isolation. Without `empty_prefix` no
-    view has an empty prefix. Without `open_views_overflow` nothing is evicted or cleared under an open view. Without
-    `delete_under_view` no key leaves the underlying store while a view of it is open. Without `concurrent_resize` no
-    client resizes while a listener has steps. Without `crossed_listeners` there is no ring of listeners that use each
-    other's namespaces. Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the
-    thread's counters are not judged.
+    Without `dirty` no write is dirty. No view has an isolation, unless the subject declares `isolation_reads` true.
+    Without `empty_prefix` no view has an empty prefix. Without `open_views_overflow` nothing is evicted or cleared
+    under an open view. Without `delete_under_view` no key leaves the underlying store while a view of it is open.
+    Without `concurrent_resize` no client resizes while a listener has steps. Without `crossed_listeners` there is
+    no ring of listeners that use each other's namespaces. Without `concurrent_clear` no client clears or closes.
+    Without `exact_counts_under_threads` the thread's counters are not judged.
 
     Seven limits are about windows and sessions, five of them about stores over "segments". Without `backward_sessions`
     no view of the sessions of one key goes backward. Without `open_bounds` no view of windows has a null bound. Without
@@ -45,7 +45,7 @@ class Limits(system.Limits):
     concurrent_clear: bool = True
     exact_counts_under_threads: bool = True
     dirty: bool = system.step_field(True)
-    isolation_reads: bool = system.step_field(True)
+    isolation_reads: bool = system.option_field()
     empty_prefix: bool = True
     open_views_overflow: bool = True
     delete_under_view: bool = True
@@ -57,6 +57,8 @@ class Limits(system.Limits):
     views_in_put_forward: bool = True
     far_fetch: bool = True
     expiry_under_view: bool = True
+
+    optional_arguments = frozenset({("store_view", "isolation")})
 
     @property
     def hides_rules(self) -> bool:

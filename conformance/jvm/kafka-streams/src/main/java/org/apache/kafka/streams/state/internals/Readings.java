@@ -80,9 +80,7 @@ final class Readings {
         if (isBefore4()) {
             limits.addProperty("delete_under_view", false);
         }
-        if (!Era.readsIsolated()) {
-            limits.addProperty("isolation_reads", false);
-        }
+        limits.addProperty("isolation_reads", Era.readsIsolated());
         return limits;
     }
 
