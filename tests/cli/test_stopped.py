@@ -139,7 +139,7 @@ def test_a_diff_prints_what_it_has_found_and_writes_no_page(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 8))
+    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 40))
     code, out, _ = run(capsys, "diff", "fast", "count-stops-at-zero", "--out", "page.md")
     assert code == 130
     assert "--cases 200, stopped" in out

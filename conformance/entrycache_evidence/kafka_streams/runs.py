@@ -51,6 +51,12 @@ FAILING_INSIDE: Final[Run] = (
 )
 """A step of a listener that fails, with further steps after it."""
 
+THROWN_IN_A_FLUSH: Final = (
+    *(ops.Listen("a", fails=1), ops.Put("a", "x", "1", True)),
+    *(ops.Flush("a"), ops.Metrics("a"), ops.Flush("a")),
+)
+"""A flush in which the listener throws, and another one."""
+
 TWO_PAYERS: Final[Run] = (
     Config(),
     (*(ops.Put(ns, key, "1") for ns in "ab" for key in "xyz"), ops.Resize(4 * 47)),
@@ -198,7 +204,8 @@ RELEASED: Final = Variants(
 def generate_runs() -> Iterator[Run]:
     """Generate the same runs every time, with the default variants and with those of the releases."""
     yield from (FORWARD_OVERTAKES, FAILING_INSIDE, TWO_PAYERS, OLD_VALUES)
-    for steps in (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD, ASKED_BELOW, EXPIRED_CACHED):
+    written = (FORWARD_OVERTAKES[1], TOMBSTONE_REWRITTEN, TOMBSTONES_BACKWARD, ASKED_BELOW, EXPIRED_CACHED)
+    for steps in (*written, THROWN_IN_A_FLUSH):
         yield Config(variants=RELEASED), steps
     yield Config(variants=Variants(view_tombstone=configuration.ViewTombstone.DROPPED)), TOMBSTONE_DROPPED
     yield from generate_default_runs(range(CASES + VIEW_CASES))
