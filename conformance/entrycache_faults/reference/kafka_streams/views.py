@@ -67,7 +67,7 @@ SEEDED_FAULTS.register_variant(
 def view_without_its_end(state: State, event: StoreView, config: configuration.Config, *calls: Any) -> OperationResult:
     """A view leaves out the end of its range."""
     after, answer = views.store_view(state, event, config, *calls)
-    if not isinstance(answer, outcomes.Listing) or event.backward:
+    if not isinstance(answer, outcomes.Listing) or event.backward or event.isolation is Isolation.COMMITTED:
         return after, answer
     return after, outcomes.Listing(tuple(entry for entry in answer.entries if entry[0] != event.to))
 
@@ -105,7 +105,9 @@ def view_without_use(state: State, event: StoreView, config: configuration.Confi
 def view_of_no_prefix(state: State, event: StoreView, config: configuration.Config, *calls: Any) -> OperationResult:
     """No key begins with an empty prefix."""
     after, answer = views.store_view(state, event, config, *calls)
-    is_empty = event.prefix == "" and isinstance(answer, outcomes.Listing)
+    is_empty = (
+        event.prefix == "" and event.isolation is not Isolation.COMMITTED and isinstance(answer, outcomes.Listing)
+    )
     return after, outcomes.Listing(()) if is_empty else answer
 
 

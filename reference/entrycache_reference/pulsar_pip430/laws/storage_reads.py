@@ -131,7 +131,8 @@ def fills_in_order(config: Config, pre: State, event: Read, step: Step) -> bool:
         return False
     if event.expected_reads <= 0 or config.max_size_bytes == 0:
         inserted = any(type(part.event) is Insert and law.is_inserted(part.step) for part in step.parts)
-        return not inserted and not any(law.cached_entry(step.state, event.cache, pos) for pos in fills_of(step))
+        added = (pos for pos in fills_of(step) if law.cached_entry(pre, event.cache, pos) is None)
+        return not inserted and not any(law.cached_entry(step.state, event.cache, pos) for pos in added)
     return all_offered(config, event, step)
 
 
