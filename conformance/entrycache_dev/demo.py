@@ -162,15 +162,14 @@ def demo_subjects(system: AnySystem, strict: bool, short: bool = False) -> dict[
     return {**own, **released}
 
 
-def write_traced_case(folder: Path, system: AnySystem) -> Path:
-    """Write a long generated case of what the fast cache offers, for the trace; no trace shows a standalone level.
+def write_traced_case(folder: Path, system: AnySystem, level: str) -> Path:
+    """Write a long generated case of what the fast cache offers up to a level, for the trace.
 
     It is the case of the first seed in which each rule fires that the trace can show.
     """
     fast = resolve.open_in_process(FAST, system.name)
     assert fast is not None
-    alone = frozenset[str]().union(*map(system.own_ops, system.standalone))
-    menu = system.cases.menu([name for name in system.ops if name in fast.declaration.ops - alone])
+    menu = system.cases.menu([name for name in system.ops_up_to(level) if name in fast.declaration.ops])
     traced_rules = {rule.id for rule in rule_files.all_rules(system.name)} - NOT_SHOWN_RULES
     for seed in range(1, TRACED_SEEDS_MAX + 1):
         coverage, draw = judge.Coverage(), random.Random(seed).randint
@@ -192,7 +191,7 @@ def audit_trace(demo: Demo, folder: Path, system: str, demo_trace: DemoTrace, st
         str(TRACED_SEED),
     )
     if demo_trace.preset is None:
-        arguments = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system])))
+        arguments = ("record", "fast", "--case", str(write_traced_case(folder, SYSTEMS[system], demo_trace.level)))
     if demo.make_files(f"trace {arguments[0]} {arguments[1]}", "trace", *arguments, "--out", str(trace)):
         for backend in BACKENDS if strict else demo_trace.engines:
             out = folder / backend

@@ -91,7 +91,7 @@ class Replay(Protocol):
 
 
 class DemoTrace(NamedTuple):
-    """The trace that the demo audits: a workload preset, or without one a long generated case.
+    """The trace that the demo audits: a workload preset, or without one a long generated case up to a level.
 
     `not_shown` names the rules that the trace cannot exercise. The demo always uses `engines`; a strict demo uses all.
     """
@@ -99,6 +99,7 @@ class DemoTrace(NamedTuple):
     preset: str | None
     not_shown: frozenset[str]
     engines: tuple[str, ...]
+    level: str = ""
 
 
 class AuditedSystem(NamedTuple):

@@ -133,6 +133,6 @@ AUDIT: Final = AuditedSystem(
     window_rows=None,
     format=FORMAT,
     write=write_case_trace,
-    demo_trace=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay")),
+    demo_trace=DemoTrace(None, NOT_SHOWN, ("spark", "local", "replay"), "cursors"),
     mutation_presets=(("tail-fanout", 500), ("catch-up-fanout", 300)),
 )
