@@ -149,6 +149,7 @@ def at_work(process: subprocess.Popen[str], children: int) -> list[psutil.Proces
     raise AssertionError("it did not begin")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
 )

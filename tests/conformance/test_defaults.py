@@ -148,6 +148,7 @@ def all_omitted(declaration: Declaration, level: str, count: int) -> Coverage:
     return coverage
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("system", "level", "names"),
     [

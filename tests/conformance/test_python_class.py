@@ -188,6 +188,7 @@ def test_an_error_that_is_no_exception_is_an_error_of_the_class(tmp_path: Path) 
     assert (code, "GeneratorExit" in out, "Traceback" in err) == (1, True, False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["InC", "CatchesAll"])
 def test_a_step_that_cannot_be_interrupted_is_named_and_ends_the_command(name: str, tmp_path: Path) -> None:
     code, _, err = end(tmp_path, "smoke", f"slow:{name}", "--timeout", "0.5")

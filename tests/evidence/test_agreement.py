@@ -44,6 +44,7 @@ def test_a_mutant_that_nothing_sees_is_a_problem(monkeypatch, runs):
     assert "neither its law nor a test" in mutant_problems(runs, {})[0].what
 
 
+@pytest.mark.long
 def test_a_mutant_that_another_rule_sees_is_a_problem_unless_listed(monkeypatch, runs):
     marks_nothing = dataclasses.replace(FAULT_OF[Rule.READ_2], rule=Rule.READ_1)
     monkeypatch.setattr(agreement.models, "RULE_FAULTS", (marks_nothing,))

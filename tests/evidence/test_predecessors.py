@@ -69,6 +69,7 @@ def test_before_pip_430_more_leaves_than_has_to() -> None:
     assert len(after[-2].kept) - len(after[-1].kept) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise.title)
 @pytest.mark.parametrize("traces", [40, pytest.param(5_000, marks=pytest.mark.long)])
 def test_random_traces_break_nothing_that_short_ones_keep(promise: Promise, traces: int) -> None:

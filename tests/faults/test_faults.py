@@ -144,6 +144,7 @@ def test_the_committed_result_is_that_of_a_run(name: str, caught: dict[str, faul
     hold_record_to(caught[name])
 
 
+@pytest.mark.long
 @CHANGED
 def test_the_committed_result_is_that_of_the_changed_jar(
     name: str, jars: dict[str, tuple[faults.CaughtFault, Path]]

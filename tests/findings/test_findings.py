@@ -153,6 +153,7 @@ def test_a_java_test_fails_where_its_page_says(
     expect_as_the_page_says(page, release, path, done)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "release",
     [
@@ -217,6 +218,7 @@ def differing(family: str) -> tuple[Release, Page, Path, Path]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("release", "page", "case", "path"),
     [

@@ -39,6 +39,7 @@ def test_the_table_is_what_each_release_does(consequences: Consequences) -> None
     assert table(consequences) == committed_table()
 
 
+@pytest.mark.long
 def test_a_processor_that_does_nothing_breaks_nothing(consequences: Consequences) -> None:
     idle = {place: marks for (op, place), marks in consequences.items() if op == NOT_ON_THE_PAGE}
     assert len(idle) > 1

@@ -53,6 +53,7 @@ def test_what_is_no_version_is_one_clear_line() -> None:
         releases.closest_releases("pulsar:new")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "follows",
     [

@@ -25,6 +25,7 @@ from entrycache_dev.audit_mutations import (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("base", [*BASES[1:], pytest.param(BASES[0], marks=pytest.mark.long)])
 def test_a_sample_is_detected_as_the_table_says(base, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     rows = read_base(base)

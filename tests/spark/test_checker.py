@@ -230,6 +230,7 @@ def test_random_traces_agree_with_the_windows(tmp_path: Path, threads: str, firs
         assert compare_with_windows(plant.write(tmp_path / f"trace-{start}", rows, threads=threads)) == len(own)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("base", BASES, ids=lambda base: base.name)
 @pytest.mark.parametrize("sample", [8, pytest.param(100_000, marks=pytest.mark.long)])
 def test_changed_values_agree_with_the_windows(tmp_path: Path, base: Any, sample: int) -> None:
@@ -251,6 +252,7 @@ def names_caches(rows: Rows, system: str) -> bool:
     return all(row["cache"] is not None for row in rows if row["op"] in ops_with_cache(system))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("threads", "clock"),
     [("many", "virtual"), *(pytest.param(t, "real", marks=pytest.mark.long) for t in ("one", "many"))],

@@ -28,6 +28,7 @@ def test_the_trace_is_byte_for_byte_the_same(spark_session: object, tmp_path: Pa
     assert digests(tmp_path / "here") == digests(tmp_path / "tasks")
 
 
+@pytest.mark.long
 def test_a_folder_that_is_not_empty_is_refused(spark_session: object, tmp_path: Path) -> None:
     (tmp_path / "t").mkdir()
     (tmp_path / "t" / "broker=b").write_text("in the way")
@@ -35,6 +36,7 @@ def test_a_folder_that_is_not_empty_is_refused(spark_session: object, tmp_path: 
     assert done.exit_code == 2 and done.stderr.startswith(f"entrycache: {tmp_path / 't'}")
 
 
+@pytest.mark.long
 def test_a_task_that_fails_is_one_line(spark_session: object) -> None:
     done = CliRunner().invoke(main, [*ARGUMENTS, "--master", "local[2]", "--out", "/proc/nowhere"])
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.stderr

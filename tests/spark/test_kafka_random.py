@@ -87,6 +87,7 @@ def random_traces(
     return rows
 
 
+@pytest.mark.long
 def test_engines_agree_on_random_traces(tmp_path: Path, engines: Mapping[str, Evaluator]) -> None:
     rows = random_traces(tmp_path, range(FIRST, FIRST + TRACES))
     random.Random(FIRST).shuffle(rows)

@@ -207,6 +207,7 @@ def test_random_traces_agree_with_the_windows(
         assert compare_with_windows(trace) == len(rows) * (1 if number else 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("threads", "clock"),
     [

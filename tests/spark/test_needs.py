@@ -59,6 +59,7 @@ def scenarios(system: str) -> tuple[dict[str, list[plant.Row]], dict[str, set[st
     return by_broker, {broker: {rule for name, rule, _ in wanted if name == broker} for broker in by_broker}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("system", [pytest.param("pulsar-pip430", marks=pytest.mark.long), KAFKA, SEGMENTED])
 def test_events_without_a_needed_value_are_not_checked(tmp_path: Path, system: str) -> None:
     """Each need of each rule is removed from the scenarios that violate one of its rules, a broker each."""

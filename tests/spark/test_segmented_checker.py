@@ -265,6 +265,7 @@ def test_random_traces_agree_with_the_windows(
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", ["many", pytest.param("one", marks=pytest.mark.long)])
 def test_scenarios_agree_with_the_windows(tmp_path: Path, threads: str) -> None:
     rows, _ = record_scenarios()

@@ -56,6 +56,7 @@ def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
             yield f"once-{op}-{name}", without(rows, one, name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "backend",
     ["local", pytest.param("replay", marks=pytest.mark.long), pytest.param("checker", marks=pytest.mark.long)],
@@ -68,6 +69,7 @@ def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: st
     assert sorted({(one.broker, one.rule) for one in result.violations}) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay", pytest.param("checker", marks=pytest.mark.long)])
 def test_a_recorder_without_causes_or_origins_accuses_no_counter_and_no_trigger(tmp_path: Path, backend: str) -> None:
     script = Script("a", max_size_bytes=100)
@@ -117,6 +119,7 @@ def silent(rows: list[plant.Row]) -> list[plant.Row]:
     return [row for op in ops for row in plant.renamed(numbered_on(rows, op), op)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", pytest.param("replay", marks=pytest.mark.long)])
 @pytest.mark.parametrize("system", PRESETS)
 def test_a_recorder_that_says_that_rows_are_missing_accuses_nobody(tmp_path: Path, system: str, backend: str) -> None:
@@ -225,6 +228,7 @@ def test_rules_with_joins_or_groups_lose_no_violation_by_a_later_row(
     assert [(broker, *own) for broker in brokers for own in judged if (broker, *own) not in violations] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("backend", ["local", "replay"])
 def test_a_hole_in_a_range_stands_if_a_row_of_another_cache_or_call_lacks_a_value(tmp_path: Path, backend: str) -> None:
     def hole(lacking: str) -> list[int]:

@@ -54,6 +54,7 @@ def trace_with_violations(
     return rows, wanted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seeds", "left_out"),
     [(1, {"spark", "spark sql"}), *(pytest.param(seeds, set(), marks=pytest.mark.long) for seeds in (1, 2))],

@@ -231,6 +231,7 @@ def in_json(run: Run, request: pytest.FixtureRequest) -> dict[str, Ran]:
     return dict(zip(names, run([(name, [*conform_arguments(name), "--json"]) for name in names]), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*IN_JSON, *(pytest.param(name, marks=pytest.mark.long) for name in IN_JSON_LONG)])
 def test_json_is_json_whatever_the_subject_says(name: str, in_json: dict[str, Ran]) -> None:
     ran = in_json[name]

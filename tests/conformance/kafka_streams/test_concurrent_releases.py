@@ -65,6 +65,7 @@ WAITING = "crossed-listeners"
 """The deadlock history that takes longest."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path",
     [pytest.param(path, id=path.stem, marks=pytest.mark.long if path.stem == WAITING else ()) for path in HISTORIES],

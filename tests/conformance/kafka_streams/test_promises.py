@@ -38,6 +38,7 @@ def test_every_broken_promise_is_explained_and_every_finding_is_met(record: dict
     assert findings == {finding for known in promises.KNOWN_BREAKS for finding in known.findings}
 
 
+@pytest.mark.long
 def test_listeners_that_only_query_break_nothing(record: dict[str, Any]) -> None:
     quiet = [cell for cell in record["subjects"][0]["cells"] if cell["op"] in {"range", "flush"}]
     assert len(quiet) == 16
