@@ -35,7 +35,8 @@ check = build_check(SYSTEM)
     [
         pytest.param(bounded_models.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (bounded_models.STORE, 686, 14406, 7),
-        (bounded_models.VIEWS, 1058, 23276, 9),
+        pytest.param(bounded_models.VIEWS, 1058, 23276, 9, marks=pytest.mark.long),
+        (bounded_models.SEGMENT_WINDOWS, 834, 13344, 10),
         pytest.param(bounded_models.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
@@ -220,6 +221,9 @@ def test_nothing_follows_a_step_without_an_answer() -> None:
         (Rule.K_STORE_10, bounded_models.CACHED_DELETE, 3),
         (Rule.K_VIEW_6, bounded_models.OPEN_VIEW, 5),
         (Rule.K_VIEW_7, bounded_models.OPEN_VIEW, 6),
+        (Rule.K_VIEW_5, bounded_models.VIEWED_STORE, 4),
+        (Rule.K_WINDOW_6, bounded_models.SEGMENT_WINDOWS, 4),
+        (Rule.K_WINDOW_12, bounded_models.VIEWED_SESSIONS, 5),
     ],
     ids=lambda value: value.value if isinstance(value, Rule) else "",
 )

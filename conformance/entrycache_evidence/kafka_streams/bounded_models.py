@@ -379,25 +379,7 @@ ONE_CALL: Final = replace(
 USED: Final = BoundedModel(
     "a store whose namespace somebody else uses",
     configuration.Config(PLENTY_BYTES),
-    (
-        ops.StorePut("s", "x", "1"),
-        ops.StorePut("s", "x", None),
-        ops.StoreGet("s", "x"),
-        ops.StoreDelete("s", "x"),
-        ops.StoreFlush("s"),
-        ops.StoreAll("s"),
-        ops.Put("s", "x", "2"),
-        ops.Put("s", "x", "2", True),
-        ops.Delete("s", "x"),
-        ops.Listen("s"),
-        ops.Listen("s", fails=1),
-        ops.Listen("s", (ops.StorePut("s", "x", "3"),)),
-        *(kind("s") for kind in (ops.Flush, ops.Evict, ops.Clear, ops.Close)),
-        ops.Resize(0),
-        ops.Resize(PLENTY_BYTES),
-        ops.OnForward("s", "x", (ops.Clear("s"),)),
-        ops.OnForward("s", "x", (ops.Close("s"), ops.StorePut("s", "x", "4"))),
-    ),
+    runs.USED_EVENTS,
     "one key; the operations of both levels on the same namespace, also downstream, limits of 0 and 1000 bytes",
 )
 """A store whose namespace is used directly too."""
@@ -431,46 +413,26 @@ VIEWS: Final = BoundedModel(
 OPEN_VIEW: Final = BoundedModel(
     "a view that stays open",
     configuration.Config(PLENTY_BYTES),
-    (
-        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
-        ops.StoreGet("s", "x"),
-        ops.StoreDelete("s", "y"),
-        view_ops.StorePutIfAbsent("s", "x", "2"),
-        view_ops.StorePutAll("s", (("x", "2"), ("x", "1"))),
-        view_ops.StoreView("s", backward=True),
-        view_ops.StoreQuery("s", "x"),
-        view_ops.StoreClear("s"),
-        view_ops.StoreClose("s"),
-        view_ops.StoreOpen("s"),
-        ops.StoreFlush("s"),
-        ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"),)),
-        ops.Evict("s"),
-        ops.Metrics("s"),
-        ops.Resize(ENTRY_BYTES),
-        view_ops.ViewOpen("v", "s", backward=True),
-        view_ops.ViewNext("v"),
-        view_ops.ViewClose("v"),
-    ),
+    runs.OPEN_VIEW_EVENTS,
     "two keys, a value or deleted; a view is open while each of the other operations happens",
     start=(*(ops.StorePut("s", key, "1") for key in "xy"), view_ops.ViewOpen("v", "s")),
     depth=6,
 )
 """A view that is held open over writes, flushes, evictions, and the emptying and closing of its store."""
 
+VIEWED_STORE: Final = BoundedModel(
+    "a view over every other operation",
+    configuration.Config(PLENTY_BYTES),
+    runs.VIEWED_EVENTS,
+    "a key with a value or deleted, another one with a value; a view in either direction is open or not in every state",
+    start=runs.VIEWED_START,
+)
+"""A view that is open over each operation of its store, explored completely."""
+
 OLD_VALUES: Final = BoundedModel(
     "a store that forwards old values",
     configuration.Config(PLENTY_BYTES),
-    (
-        *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
-        ops.StoreDelete("s", "x"),
-        ops.StoreFlush("s"),
-        ops.Evict("s"),
-        view_ops.StoreClear("s"),
-        view_ops.StoreClose("s"),
-        *(view_ops.StoreOpen("s", old_values) for old_values in (False, True)),
-        ops.OnForward("s", "x", (ops.StorePut("s", "x", "2"), ops.StoreFlush("s"))),
-        ops.OnForward("s", "x", (ops.StoreDelete("s", "x"),)),
-    ),
+    runs.OLD_VALUE_EVENTS,
     "two keys, a value or deleted; downstream writes, deletes and flushes of the same key, with old values or without",
     start=(view_ops.StoreOpen("s", True),),
 )
@@ -504,6 +466,22 @@ SESSIONS: Final = BoundedModel(
     start=(runs.SESSIONS, *runs.SESSION_EVENTS[:3:2], view_ops.ViewOpen("v", "s", from_=None)),
     depth=4,
 )
+SEGMENT_WINDOWS: Final = BoundedModel(
+    "windows over segments",
+    configuration.Config(PLENTY_BYTES),
+    runs.SEGMENT_EVENTS,
+    "two keys, three times in three segments, of which the last makes the first expire; views in both directions, far "
+    "and near ranges, flushes, evictions, limits of 67 and 1000 bytes",
+    start=runs.SEGMENT_START,
+)
+VIEWED_SESSIONS: Final = BoundedModel(
+    "sessions that expire under an open view",
+    configuration.Config(PLENTY_BYTES),
+    runs.VIEWED_SESSION_EVENTS,
+    "two sessions of one end, one of another key that makes them expire; a view is open or not in every state",
+    start=runs.VIEWED_SESSIONS_START,
+)
+"""Stores of windows and of sessions, explored completely."""
 
 
 # --- Variants of releases
@@ -562,7 +540,7 @@ UNLIMITED: Final[tuple[AnyBoundedModel, ...]] = (
     STORE,
     FORWARDS,
     STORES,
-    *(VIEWS, OPEN_VIEW, OLD_VALUES, FAILING, WINDOWS, SESSIONS),
+    *(VIEWS, OPEN_VIEW, VIEWED_STORE, OLD_VALUES, FAILING, WINDOWS, SESSIONS, SEGMENT_WINDOWS, VIEWED_SESSIONS),
     *SINGLE_VARIANTS,
     RUNNING,
     USED,

@@ -131,6 +131,62 @@ FAILING_EVENTS: Final[tuple[ops.Op, ...]] = (
 )
 """A store whose forwards throw in flushes, evictions and closings."""
 
+OPEN_VIEW_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+    ops.StoreGet("s", "x"),
+    ops.StoreDelete("s", "y"),
+    view_ops.StorePutIfAbsent("s", "x", "2"),
+    view_ops.StorePutAll("s", (("x", "2"), ("x", "1"))),
+    view_ops.StoreView("s", backward=True),
+    view_ops.StoreQuery("s", "x"),
+    view_ops.StoreClear("s"),
+    view_ops.StoreClose("s"),
+    view_ops.StoreOpen("s"),
+    ops.StoreFlush("s"),
+    ops.OnForward("s", "x", (ops.StorePut("s", "y", "2"),)),
+    ops.Evict("s"),
+    ops.Metrics("s"),
+    ops.Resize(47),
+    view_ops.ViewOpen("v", "s", backward=True),
+    view_ops.ViewNext("v"),
+    view_ops.ViewClose("v"),
+)
+"""The operations of a store of which a view may be open."""
+
+OLD_VALUE_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(ops.StorePut("s", key, value) for key in "xy" for value in ("1", None)),
+    ops.StoreDelete("s", "x"),
+    ops.StoreFlush("s"),
+    ops.Evict("s"),
+    view_ops.StoreClear("s"),
+    view_ops.StoreClose("s"),
+    *(view_ops.StoreOpen("s", old_values) for old_values in (False, True)),
+    ops.OnForward("s", "x", (ops.StorePut("s", "x", "2"), ops.StoreFlush("s"))),
+    ops.OnForward("s", "x", (ops.StoreDelete("s", "x"),)),
+)
+"""The operations of a store that forwards old values or does not."""
+
+USED_EVENTS: Final[tuple[ops.Op, ...]] = (
+    ops.StorePut("s", "x", "1"),
+    ops.StorePut("s", "x", None),
+    ops.StoreGet("s", "x"),
+    ops.StoreDelete("s", "x"),
+    ops.StoreFlush("s"),
+    ops.StoreAll("s"),
+    ops.Put("s", "x", "2"),
+    ops.Put("s", "x", "2", True),
+    ops.Delete("s", "x"),
+    ops.Listen("s"),
+    ops.Listen("s", fails=1),
+    ops.Listen("s", (ops.StorePut("s", "x", "3"),)),
+    *(kind("s") for kind in (ops.Flush, ops.Evict, ops.Clear, ops.Close)),
+    ops.Resize(0),
+    ops.Resize(1000),
+    ops.OnForward("s", "x", (ops.Clear("s"),)),
+    ops.OnForward("s", "x", (ops.Close("s"), ops.StorePut("s", "x", "4"))),
+)
+"""The operations of a store, and of its namespace."""
+
 WINDOWS: Final = view_ops.StoreOpen("s", kind=view_ops.StoreKind.WINDOW)
 SEGMENTS: Final = replace(WINDOWS, below=view_ops.Underlying.SEGMENTS, segment_interval=10)
 PLACES: Final = tuple(view_ops.WindowPut("s", key, start, "1") for key, start in (("b", 3), ("a", 12), ("a", 5)))
@@ -174,6 +230,43 @@ SESSION_EVENTS: Final[tuple[ops.Op, ...]] = (
     *(view_ops.ViewNext("v"), view_ops.ViewClose("v")),
 )
 """The operations of a store of sessions of one end, also while a view of them is open."""
+
+SEGMENT_START: Final = (replace(SEGMENTS, retention=20),)
+SEGMENT_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(view_ops.WindowPut("s", *window, value) for window in (("b", 3), ("a", 12)) for value in ("1", None)),
+    view_ops.WindowPut("s", "a", 25, "1"),
+    view_ops.WindowGet("s", "b", 3),
+    *(view_ops.WindowView("s", backward=backward) for backward in (False, True)),
+    *(view_ops.WindowView("s", "a", time_from=3, time_to=12, backward=backward) for backward in (False, True)),
+    view_ops.WindowView("s", from_="b", to=None, time_to=2**41),
+    *(ops.StoreFlush("s"), ops.StoreInner("s"), ops.Evict("s"), ops.Resize(67), ops.Resize(1000)),
+)
+"""The operations of a store of windows over segments: the last window makes the first expire, the others come late."""
+
+VIEWED_SESSIONS_START: Final = (SESSIONS, view_ops.SessionPut("s", "x", 2, 2, "1"), ops.StoreFlush("s"))
+VIEWED_SESSION_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(view_ops.SessionPut("s", "x", 1, 2, "1"), view_ops.SessionRemove("s", "x", 1, 2)),
+    *(view_ops.SessionPut("s", "w", 4, 5, "1"), view_ops.SessionRemove("s", "w", 4, 5)),
+    view_ops.SessionGet("s", "x", 1, 2),
+    view_ops.SessionView("s", from_=None, backward=True),
+    view_ops.SessionView("s", key="x", earliest_end=2, latest_start=1),
+    *(ops.StoreFlush("s"), ops.Evict("s")),
+    *(view_ops.ViewOpen("v", "s", key="x"), view_ops.ViewNext("v"), view_ops.ViewClose("v")),
+)
+"""The operations of a store of sessions, one of which makes the others expire, and a view of those that expire."""
+
+VIEWED_START: Final = (ops.StorePut("s", "y", "1"), ops.StoreFlush("s"))
+VIEWED_EVENTS: Final[tuple[ops.Op, ...]] = (
+    *(ops.StorePut("s", "x", value) for value in ("1", None)),
+    *(ops.StoreDelete("s", "x"), ops.StoreGet("s", "x"), view_ops.StorePutIfAbsent("s", "x", "1")),
+    view_ops.StorePutAll("s", (("x", None), ("x", "1"))),
+    *(view_ops.StoreView("s", to="y"), view_ops.StoreCount("s"), view_ops.StoreQuery("s", "x")),
+    *(ops.StoreFlush("s"), ops.Evict("s"), ops.Metrics("s")),
+    *(view_ops.StoreClear("s"), view_ops.StoreClose("s"), view_ops.StoreOpen("s")),
+    *(view_ops.ViewOpen("v", "s", backward=backward) for backward in (False, True)),
+    *(view_ops.ViewNext("v"), view_ops.ViewClose("v")),
+)
+"""The operations of a store of which one key is written, while a view of it and of another key may be open."""
 
 ASKED_BELOW: Final = (ops.StorePut("s", "x", "1"), view_ops.StoreQueryRange("s"))
 """A query of a range of which the underlying store has nothing yet."""
