@@ -291,6 +291,13 @@ def _has_any(parts: tuple[Part, ...], operations: tuple[type[Any], ...]) -> bool
     return any(isinstance(part.event, operations) or _has_any(part.parts, operations) for part in parts)
 
 
+def _may_have_expired(step: Step, store: str, key: str) -> bool:
+    """Return whether a forwarded window may have expired in the step: the time of a store is lost when it is closed."""
+    is_closed = not step.state.stores[store].is_open
+    is_of_keys = law.kind_of(step.state, store) is StoreKind.KEY_VALUE
+    return law.has_expired(step.state, store, key) or (is_closed and not is_of_keys)
+
+
 def first_old_value_lay_below(config: Config, pre: State, event: Any, step: Step) -> bool:
     """Check K-OLD-1: the first forward of a key has what lay below, and a store without old values forwards none."""
     earlier: set[tuple[str, str]] = set()
@@ -300,7 +307,7 @@ def first_old_value_lay_below(config: Config, pre: State, event: Any, step: Step
             return False
         key = law.place(call)
         is_first = (call.store, key) not in earlier and dict(store.forwarded) == dict(store.inner)
-        is_first = is_first and not law.has_expired(step.state, call.store, key)
+        is_first = is_first and not _may_have_expired(step, call.store, key)
         if store.old_values and is_first and call.old != store.inner.get(key):
             return False
         earlier.add((call.store, key))
@@ -317,7 +324,7 @@ def later_old_values_form_a_chain(config: Config, pre: State, event: Any, step: 
     last: dict[tuple[str, str], str | None] = {}
     for call in step.outcome.forwarded:
         key = call.store, law.place(call)
-        if call.old is not ABSENT and not law.has_expired(step.state, *key):
+        if call.old is not ABSENT and not _may_have_expired(step, *key):
             if last.get(key, call.old) != call.old:
                 return False
             last[key] = call.value
