@@ -139,12 +139,14 @@ def _find_window_limit(limits: Any, state: State, op: Any, done: Step) -> str:
         in_memory = store.settings.below is view_ops.Underlying.MEMORY
         if not limits.zero_bytes and "\0" in str(getattr(one, "key", "")):
             return "zero_bytes"
+        if not in_memory and not limits.far_fetch and _is_far(store, one):
+            return "far_fetch"
         if isinstance(one, LOOSENING) and not in_memory:
             names = {*store.inner, *space_of(state, one.store).nodes}
             reason = _find_range_limit(limits, store, [parse_window(name).end for name in names], one)
             if reason:
                 return reason
-    if not limits.views_in_put_forward and _views_in_put(op, done.parts):
+    if not limits.views_in_put_forward and _views_in_put(op, done.outcome.answer, done.parts):
         return "views_in_put_forward"
     if not limits.expiry_under_view and _may_expire_under_view(state, done.state):
         return "expiry_under_view"
@@ -180,11 +182,24 @@ def _find_range_limit(limits: Any, store: Store, times: Sequence[int], view: Any
     return "far_fetch" if is_far and not limits.far_fetch else ""
 
 
-def _views_in_put(op: Any, parts: Sequence[Part]) -> bool:
-    """Return whether a put of a window or a session brings a forward about that views some."""
-    puts = (view_ops.WindowPut, view_ops.SessionPut, view_ops.SessionRemove)
-    views = isinstance(op, puts) and any(_has_view(part) for part in parts)
-    return views or any(_views_in_put(part.event, part.parts) for part in parts)
+PUTS: Final = (view_ops.WindowPut, view_ops.SessionPut, view_ops.SessionRemove)
+
+
+def _is_far(store: Store, op: Any) -> bool:
+    """Return whether a put is so late that a later view has too many segments, even if its entry is gone by then."""
+    if isinstance(op, view_ops.SessionPut | view_ops.SessionRemove):
+        return op.end // store.settings.segment_interval > FAR_SEGMENTS
+    return isinstance(op, view_ops.WindowPut) and op.start // store.settings.segment_interval > FAR_SEGMENTS
+
+
+def _views_in_put(op: Any, answer: Any, parts: Sequence[Part]) -> bool:
+    """Return whether a put of a window or a session brings a forward about that views some, or that throws.
+
+    A put that throws does not move the time up to which a release looks for cached windows either.
+    """
+    throws = isinstance(answer, outcomes.Failed) and answer.error is outcomes.ErrorKind.LISTENER_FAILED
+    views = isinstance(op, PUTS) and (throws or any(_has_view(part) for part in parts))
+    return views or any(_views_in_put(part.event, part.answer, part.parts) for part in parts)
 
 
 def _has_view(part: Part) -> bool:

@@ -1,0 +1,57 @@
+"""Limits of subjects of kafka-streams keep what they name out of the cases."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from entrycache_conformance.generate import make_seeded_cases
+from entrycache_conformance.report import find_exemptions
+from entrycache_conformance.systems import SYSTEMS
+from entrycache_protocol.case import case_from_json
+from entrycache_protocol.declaration import read_declaration
+from entrycache_reference.kafka_streams.view_ops import StoreView
+from entrycache_reference.vocabulary import ABSENT
+
+SYSTEM = SYSTEMS["kafka-streams"]
+
+
+@pytest.mark.parametrize("limits", [{}, {"isolation_reads": True}], ids=["undeclared", "declared"])
+def test_a_view_has_an_isolation_only_if_the_subject_declares_it(limits: dict[str, Any]) -> None:
+    offer = {"ops": [*SYSTEM.ops], "introspection": sorted(SYSTEM.wire.introspection), "limits": limits}
+    declaration = read_declaration({"version": 1, "systems": {SYSTEM.name: offer}}, SYSTEMS)
+    menu = SYSTEM.cases.menu(declaration.ops_up_to("views"), "views")
+    cases = [generated.case for generated in make_seeded_cases(declaration, menu, 60, 0)]
+    isolations = {op.isolation for case in cases for op in case.steps if isinstance(op, StoreView)}
+    assert ABSENT in isolations
+    assert (len(isolations) > 1) is bool(limits)
+    assert [each for each in find_exemptions(declaration, {}) if "isolation" in each.what] == []
+
+
+OPEN: Final = {"op": "store_open", "store": "s", "kind": "session", "below": "segments", "segment_interval": 1}
+PUT: Final = {"op": "session_put", "store": "s", "key": "x", "value": "1"}
+BEYOND: Final = {
+    "far_fetch": [
+        {**OPEN, "retention": 20_000},
+        {**PUT, "start": 10_001, "end": 10_001, "value": None},
+        {"op": "session_view", "store": "s", "key": "x"},
+    ],
+    "views_in_put_forward": [
+        {**OPEN, "retention": 10},
+        {**PUT, "start": 0, "end": 0},
+        {"op": "fail_forward", "store": "s", "key": "x", "n": 1},
+        {**PUT, "start": 5, "end": 5},
+        {"op": "session_view", "store": "s", "key": "x"},
+    ],
+}
+
+
+@pytest.mark.parametrize("limit", BEYOND)
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_step_beyond_a_limit_is_named_where_the_limit_is_declared(limit: str, is_declared: bool) -> None:
+    offer = {"ops": [*SYSTEM.ops], "limits": {limit: not is_declared}}
+    declaration = read_declaration({"version": 1, "systems": {SYSTEM.name: offer}}, SYSTEMS)
+    case = case_from_json({"system": SYSTEM.name, "config": {"max_size_bytes": 100}, "steps": BEYOND[limit]}, SYSTEMS)
+    reason = declaration.unsupported_reason(case.config, case.steps)
+    assert (f"limits.{limit}" in reason) is is_declared
