@@ -6,9 +6,12 @@ import random
 
 import pytest
 
+from entrycache_conformance.judge import Coverage, run_reference
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.workload import WorkloadProfile
 from entrycache_fast.kafka import Row
 from entrycache_faults.fast.kafka_streams import FAULTS
+from entrycache_protocol.case import case_from_json
 from entrycache_reference.kafka_streams import Row as ReferenceRow
 from tests.support.fast.kafka_side_by_side import assert_equal, runs
 
@@ -45,3 +48,29 @@ def test_the_comparison_sees_a_fault() -> None:
     with pytest.raises(AssertionError):
         for config, run in runs(random.Random(1), WorkloadProfile.REENTRY, "cache", 200, 30):
             assert_equal(config, run, wrong)
+
+
+def test_forwards_nest_as_deep_as_the_budget_allows() -> None:
+    view = {"op": "window_view", "store": "s", "key": "x"}
+    nested = [{"op": "window_put", "store": "s", "key": "x", "start": 3, "value": "2"}, view]
+    steps = [
+        {
+            "op": "store_open",
+            "store": "s",
+            "kind": "window",
+            "below": "segments",
+            "retention": 3,
+            "segment_interval": 5,
+        },
+        {"op": "on_forward", "store": "s", "key": "x", "steps": [*nested, {"op": "store_flush", "store": "s"}]},
+        {"op": "window_put", "store": "s", "key": "x", "start": 3, "value": "1"},
+        {"op": "store_flush", "store": "s"},
+    ]
+    config = {"max_size_bytes": 2_000, "reentry_budget": 64}
+    case = case_from_json({"system": "kafka-streams", "config": config, "steps": steps}, SYSTEMS)
+    fast = SYSTEMS["kafka-streams"].fast
+    assert fast is not None
+    step = fast.open(case.config)
+    answers = [step(op) for op in case.steps]
+    assert answers == [done.outcome for done in run_reference(case, Coverage())]
+    assert len(answers[-1].forwarded) > 60

@@ -5,6 +5,7 @@ calls of listeners and the forwarded entries of a step, and performs the steps i
 of the step allows.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
@@ -564,6 +565,7 @@ def open_cache(
     on_row: Callable[[Row], None] | None = None,
 ) -> Callable[[ops.Op], Outcome]:
     """Open an empty instance: a function from an operation to its outcome."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 5_000))  # forwards within forwards, up to a budget of 64
     return Adapter(cache_type(config.max_size_bytes, on_row), store_type, config.reentry_budget).step
 
 
