@@ -232,13 +232,7 @@ class ManagedLedgers(LedgerReads[V], Generic[V]):
         self, cache: str, cursor: str, positions: Sequence[tuple[int, int]], hold: str | None = None
     ) -> ReadResult[V]:
         """Read these positions again, ascending, without those that are acknowledged; cache none of them."""
-        opened = self._cursor(cache, cursor)
-        wanted = self._replayed(opened, positions)
-        replay = Replay(opened, hold, len(wanted))
-        self._check_begin(replay, is_held=False)
-        self._begin(replay)
-        self._begin_replay(replay, wanted)
-        return self._result(replay)
+        return self._result(self._start_replay(cache, cursor, positions, hold, is_held=False))
 
     def begin_read(self, cache: str, cursor: str, name: str, max_entries: int) -> Progress:
         """Begin a read while storage is held; when it has ended, its name is the hold of its entries."""
@@ -250,13 +244,19 @@ class ManagedLedgers(LedgerReads[V], Generic[V]):
 
     def begin_replay(self, cache: str, cursor: str, name: str, positions: Sequence[tuple[int, int]]) -> Progress:
         """Begin a replay while storage is held; when it has ended, its name is the hold of its entries."""
+        self._start_replay(cache, cursor, positions, name, is_held=True)
+        return self._finish_step()
+
+    def _start_replay(
+        self, cache: str, cursor: str, positions: Sequence[tuple[int, int]], name: str | None, is_held: bool
+    ) -> Replay:
         opened = self._cursor(cache, cursor)
         wanted = self._replayed(opened, positions)
         replay = Replay(opened, name, len(wanted))
-        self._check_begin(replay, is_held=True)
+        self._check_begin(replay, is_held=is_held)
         self._begin(replay)
         self._begin_replay(replay, wanted)
-        return self._finish_step()
+        return replay
 
     def replay_add(self, hold: str, position: tuple[int, int], expects_read: bool) -> Progress:
         """Release one entry of a hold, because it is to be replayed; if `expects_read`, expect one read more first."""

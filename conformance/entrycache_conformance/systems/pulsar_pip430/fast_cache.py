@@ -18,6 +18,7 @@ from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, Storage
+from entrycache_reference.pulsar_pip430.step import UNMANAGED
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position, ReadName, RequestName
 
 if TYPE_CHECKING:
@@ -471,25 +472,6 @@ DECLARATION: Final[dict[str, Any]] = {
 }
 """The offer of the fast cache as in a start; every key of the configuration varies."""
 
-PAST_THE_LEDGER: Final = frozenset(
-    {
-        ops.Insert,
-        ops.RemoveRange,
-        ops.Clear,
-        ops.MarkRead,
-        ops.ExpectRead,
-        ops.InvalidateBefore,
-        ops.InvalidateLedger,
-        ops.RemoveCache,
-        ops.Read,
-        ops.ReadOne,
-        ops.CursorAdd,
-        ops.CursorMove,
-        ops.CursorRemove,
-    }
-)
-"""The operations that would change a managed cache past its ledger."""
-
 REFUSAL: Final = outcomes.Refused(outcomes.ErrorKind.ILLEGAL_ARGUMENT)
 
 
@@ -506,7 +488,7 @@ class Instance:
     def __call__(self, op: ops.Op) -> outcomes.Outcome:
         """Return the outcome of one operation."""
         try:
-            if type(op) in PAST_THE_LEDGER and getattr(op, "cache", None) in self.adapter.managed.names:
+            if type(op) in UNMANAGED and getattr(op, "cache", None) in self.adapter.managed.names:
                 return REFUSAL
             return self._functions[type(op)](op)
         except ValueError:
