@@ -428,6 +428,11 @@ VIEWED_STORE: Final = BoundedModel(
     start=runs.VIEWED_START,
 )
 """A view that is open over each operation of its store, explored completely."""
+VIEWED_KEYS: Final = replace(
+    VIEWED_STORE,
+    name=f"{VIEWED_STORE.name}, two keys written",
+    events=(*VIEWED_STORE.events, ops.StorePut("s", "y", "1")),
+)
 
 OLD_VALUES: Final = BoundedModel(
     "a store that forwards old values",
@@ -482,6 +487,21 @@ VIEWED_SESSIONS: Final = BoundedModel(
     start=runs.VIEWED_SESSIONS_START,
 )
 """Stores of windows and of sessions, explored completely."""
+SEGMENT_FORWARDS: Final = replace(
+    SEGMENT_WINDOWS,
+    name=f"{SEGMENT_WINDOWS.name}, another store and a read in a forward",
+    events=(*SEGMENT_WINDOWS.events, runs.SEGMENT_FORWARD),
+    start=(runs.OTHER_STORE, *runs.SEGMENT_START),
+)
+VIEWED_SEGMENTS: Final = replace(
+    SEGMENT_WINDOWS, name="windows over segments, viewed", events=(*SEGMENT_WINDOWS.events, *runs.SEGMENT_VIEW)
+)
+SESSION_CLOSINGS: Final = replace(
+    VIEWED_SESSIONS,
+    name=f"{VIEWED_SESSIONS.name}, the store closes",
+    events=(*VIEWED_SESSIONS.events, *runs.SESSION_CLOSINGS),
+)
+"""The same with more events."""
 
 
 # --- Variants of releases
@@ -574,5 +594,6 @@ def deepen(steps: int) -> tuple[AnyBoundedModel, ...]:
     return tuple(replace(one, name=f"{one.name}, deeper", depth=(one.depth or 0) + steps) for one in scopes)
 
 
-LONG: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(1), DEEP, WIDE)
-NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, ONE_CALL, SECOND_KEY, *deepen(3), DEEP, WIDE, VAST)
+LARGER: Final = (ONE_CALL, SECOND_KEY, VIEWED_KEYS, SEGMENT_FORWARDS, VIEWED_SEGMENTS, SESSION_CLOSINGS)
+LONG: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, *LARGER, *deepen(1), DEEP, WIDE)
+NIGHTLY: Final[tuple[AnyBoundedModel, ...]] = (*UNLIMITED, *LARGER, *deepen(3), DEEP, WIDE, VAST)

@@ -243,6 +243,11 @@ SEGMENT_EVENTS: Final[tuple[ops.Op, ...]] = (
 )
 """The operations of a store of windows over segments: the last window makes the first expire, the others come late."""
 
+SEGMENT_FORWARD: Final = ops.OnForward("s", "a", (view_ops.WindowGet("s", "b", 3),))
+"""A read of another window inside the forward of a window."""
+SEGMENT_VIEW: Final = (view_ops.ViewOpen("v", "s", from_=None), view_ops.ViewNext("v"), view_ops.ViewClose("v"))
+"""A view of all windows, opened, moved and closed."""
+
 VIEWED_SESSIONS_START: Final = (SESSIONS, view_ops.SessionPut("s", "x", 2, 2, "1"), ops.StoreFlush("s"))
 VIEWED_SESSION_EVENTS: Final[tuple[ops.Op, ...]] = (
     *(view_ops.SessionPut("s", "x", 1, 2, "1"), view_ops.SessionRemove("s", "x", 1, 2)),
@@ -254,6 +259,12 @@ VIEWED_SESSION_EVENTS: Final[tuple[ops.Op, ...]] = (
     *(view_ops.ViewOpen("v", "s", key="x"), view_ops.ViewNext("v"), view_ops.ViewClose("v")),
 )
 """The operations of a store of sessions, one of which makes the others expire, and a view of those that expire."""
+
+SESSION_CLOSINGS: Final = (view_ops.StoreClear("s"), ops.Metrics("s"), view_ops.StoreClose("s"), SESSIONS)
+"""The emptying, the closing and the opening of a store of sessions."""
+
+OTHER_STORE: Final = ops.StorePut("t", "x", "1")
+"""A second store in the same cache."""
 
 VIEWED_START: Final = (ops.StorePut("s", "y", "1"), ops.StoreFlush("s"))
 VIEWED_EVENTS: Final[tuple[ops.Op, ...]] = (
