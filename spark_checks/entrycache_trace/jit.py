@@ -72,8 +72,8 @@ def _key_by_source(cached: Any, function: Callable[..., Any]) -> None:
 
 
 def _package_folder(function: Callable[..., Any]) -> Path:
-    """Return the folder of the package that a function belongs to."""
-    return Path(function.__code__.co_filename).parents[max(function.__module__.count(".") - 1, 0)]
+    """Return the folder of the package that a function belongs to; of a nested one, that below the outermost."""
+    return Path(function.__code__.co_filename).parents[max(function.__module__.count(".") - 2, 0)]
 
 
 @cache
