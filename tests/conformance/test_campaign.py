@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+from entrycache_conformance.campaign import run as campaign_module
 from entrycache_conformance.campaign.behaviour import (
     BehaviourDifference,
     describe_left_out,
@@ -30,7 +32,7 @@ FAULT = "count-stops-at-zero"
 
 
 def plan(folder: Path, cases: int) -> CampaignPlan:
-    return CampaignPlan("default", 7, 60, cases, None, 1, folder)
+    return CampaignPlan("default", None, 7, 60, cases, None, 1, folder)
 
 
 def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> None:
@@ -40,6 +42,28 @@ def test_a_campaign_of_the_fast_cache_meets_no_difference(tmp_path: Path) -> Non
     assert first["judged_steps"] == 20 * 60
     assert first["laws"]["rules"]
     assert {**first, "cpu_seconds": 0} == {**again, "cpu_seconds": 0}
+
+
+def test_an_answer_that_a_promise_allows_is_no_difference(
+    released_subject: Callable[[str], Child], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An open view of a release shows what the store held when it was opened; the reference's own shows the newest."""
+    release = released_subject(newest_release("kafka-streams").subject)
+    own: list[bool] = []
+    compare = campaign_module.are_same_outcomes
+    monkeypatch.setattr(
+        campaign_module, "are_same_outcomes", lambda *outcomes: own.append(compare(*outcomes)) or own[-1]
+    )
+    monkeypatch.setattr(campaign_module, "confirm_difference", lambda *_: pytest.fail("a difference"))
+    done = run_campaign([release], plan(tmp_path, 10)._replace(level="views"), lambda cases, steps: None).json
+    assert own.count(False) > 0
+    assert (done["level"], done["judged_steps"], done["differences"]) == ("views", 10 * 60, [])
+
+
+@pytest.mark.parametrize("level", ["nosuch", "concurrent"])
+def test_a_level_without_cases_is_refused(level: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"no cases of level '{level}'; expected one of: cache, store, views, windows"):
+        run_campaign([open_subject("fast", "kafka-streams")], plan(tmp_path, 1)._replace(level=level), lambda *_: None)
 
 
 @pytest.mark.long

@@ -64,6 +64,7 @@ def _workload_choice() -> click.Choice[str]:
 )
 @click.option("--theme", "former_workload", type=WorkloadName(), hidden=True)
 @click.option("--system", type=click.Choice(list(SYSTEMS)), help="The system, for a subject of several systems.")
+@click.option("--level", help="Cases of this level as `conform` plays it (default: operations of all levels alike).")
 @click.option("--seed", type=int, default=1, show_default=True, help="The seed, which decides every case.")
 @click.option("--steps", type=click.IntRange(1), default=600, show_default=True, help="The steps of each case.")
 @click.option("--cases", type=click.IntRange(1), help="The number of cases.")
@@ -90,6 +91,7 @@ def command(
     workload: str,
     former_workload: str | None,
     system: str | None,
+    level: str | None,
     seed: int,
     steps: int,
     cases: int | None,
@@ -109,6 +111,8 @@ def command(
         cases = 100
     workload = former_workload or workload
     if workload in PROGRAMS:
+        if level is not None:
+            raise errors.UsageError(f"the workload profile {workload} has no levels; leave out --level")
         program = load_program(workload)
         try:
             record = program.play(subjects, seed, cases or 100)
@@ -117,7 +121,7 @@ def command(
             raise
         _report_record(record, program.kept(record), out, as_json)
         return 1 if record["differences"] else 0
-    plan = CampaignPlan(workload, seed, steps, cases, cpu_seconds, differences, failures)
+    plan = CampaignPlan(workload, level, seed, steps, cases, cpu_seconds, differences, failures)
     opened: list[CampaignSubject] = []
     try:
         wanted = system or _system(subjects)
@@ -161,13 +165,17 @@ def _print_record(record: dict[str, Any], as_json: bool) -> None:
         return
     names = ", ".join(subject["name"] for subject in record["subjects"])
     make_console().print(
-        f"{names}: workload profile {record['theme']}, seed {record['seed']}, {record['cases']} cases, "
-        f"{record['judged_steps']} judged steps, {record['cpu_seconds']} CPU seconds, "
+        f"{names}: workload profile {record['theme']}, {_describe_level(record)}seed {record['seed']}, "
+        f"{record['cases']} cases, {record['judged_steps']} judged steps, {record['cpu_seconds']} CPU seconds, "
         f"{len(record['differences'])} differences{', stopped' if record.get('stopped') else ''}",
         highlight=False,
     )
     for difference in record["differences"]:
         make_console().print(f"  {difference}", highlight=False)
+
+
+def _describe_level(record: dict[str, Any]) -> str:
+    return f"level {record['level']}, " if "level" in record else ""
 
 
 class _Progress:

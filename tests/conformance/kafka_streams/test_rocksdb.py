@@ -11,11 +11,14 @@ from typing import Final
 import pytest
 
 from entrycache_conformance.java.driver import released_command
+from entrycache_conformance.judge import judge_case
 from entrycache_conformance.levels import Profile
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.run import Options, conform
+from entrycache_protocol.case import Case
 from entrycache_protocol.errors import MissingPrerequisite
 from entrycache_protocol.subject import TestedSubject
+from entrycache_reference.kafka_streams import ops, view_ops
 from tests.support.jvm.maven import jar_from_maven
 from tests.support.jvm.rocks import VERSIONS
 
@@ -46,6 +49,25 @@ def test_stores_on_rocksdb_conform(level: str, on_rocksdb: TestedSubject, tmp_pa
     report = conform(on_rocksdb, Options((level,), Profile(EXAMPLES, 0, 0), SEED, 0.0, tmp_path)).to_json()
     assert (report["verdict"], report["failures"]) == ("conforms", [])
     assert report["levels"][level]["examples"] >= EXAMPLES
+
+
+FLUSHED: Final = (
+    ops.StorePut("s", "x", "1"),
+    ops.StoreFlush("s"),
+    *(ops.StorePut("s", "x", None), view_ops.ViewOpen("v", "s", None, None)),
+    *(ops.StoreFlush("s"), view_ops.ViewNext("v")),
+)
+"""A key is deleted before a view is opened, and the deletion is flushed under the view."""
+
+
+@pytest.mark.long
+def test_a_deletion_that_is_flushed_under_a_view_uncovers_its_key(on_rocksdb: TestedSubject) -> None:
+    declared = on_rocksdb.declaration
+    case = Case(declared.system, declared.base_config(), FLUSHED)
+    assert "deletes a key under an open view" in declared.unsupported_reason(case.config, case.steps)
+    difference = judge_case(on_rocksdb, case).difference
+    assert difference is not None
+    assert (difference.at, difference.got) == (len(FLUSHED) - 1, {"entry": ["x", "1"]})
 
 
 @pytest.mark.long

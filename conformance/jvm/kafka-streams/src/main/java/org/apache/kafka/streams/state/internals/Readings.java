@@ -77,7 +77,7 @@ final class Readings {
     static JsonObject limits() {
         JsonObject limits = new JsonObject();
         LIMITS.forEach(each -> limits.addProperty(each, false));
-        if (isBefore4()) {
+        if (isBefore4() || RocksStores.CHOSEN) {
             limits.addProperty("delete_under_view", false);
         }
         limits.addProperty("isolation_reads", Era.readsIsolated());
@@ -91,7 +91,9 @@ final class Readings {
         } else {
             findings.addProperty("variants.backward_tombstone", "kafka-reverse-view-shows-deleted");
         }
-        if (isBefore4()) {
+        if (RocksStores.CHOSEN) {
+            findings.addProperty("limits.delete_under_view", "kafka-iteration-misses-evicted");
+        } else if (isBefore4()) {
             findings.addProperty("limits.delete_under_view", DELETED_UNDER_VIEW);
         }
         return findings;
