@@ -72,6 +72,7 @@ docs: evidence ## all of `make evidence`, and the results of seeded faults; the 
 
 evidence: environment ## obtain all formal evidence again: 15 minutes of two cores, for a maintainer
 	$(BIN)/python -m entrycache_dev.pages.evidence
+	$(BIN)/python -m entrycache_dev.pages.model_counts ci --soonest --missing
 
 site: environment ## the pages of docs/, spec/ and a page a rule as a site in build/site; needs no network
 	$(BIN)/python -m entrycache_dev.pages.site build/pages

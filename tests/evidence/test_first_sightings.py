@@ -62,6 +62,10 @@ def test_the_command_writes_where_each_fault_shows(
     assert held[Rule.INSERT_1] == SHALLOW.name
     assert Rule.REQUEUE_2 not in held
     assert f"R-STATE-9: {bounded_models.CACHING_OFF.name}\n" in capsys.readouterr().out
+    evidence.write_first_sightings({rule: name for rule, name in held.items() if rule is not Rule.STATE_9})
+    assert command.main(["ci", "--soonest", "--missing"]) == 0
+    assert evidence.load_first_sightings() == held
+    assert capsys.readouterr().out == f"R-STATE-9: {bounded_models.CACHING_OFF.name}\n"
 
 
 def test_outside_of_a_source_checkout_nothing_is_committed_nor_written(monkeypatch: pytest.MonkeyPatch) -> None:

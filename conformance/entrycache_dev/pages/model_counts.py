@@ -2,7 +2,7 @@
 
 The command writes the numbers of states and transitions into `worlds.json`; with `--missing` it counts only models
 without numbers there. With `--soonest` it searches all models for each seeded fault instead, and writes the first model
-that shows it into `soonest.json`.
+that shows it into `soonest.json`; with `--missing` too, it searches only for faults without a model there.
 """
 
 import sys
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         print(f"no profile {profile!r}; expected one of {', '.join(PROFILES)}", file=sys.stderr)
         return 2
     if FIRST_SIGHTINGS in arguments:
-        return _find_first_sightings(profile)
+        return _find_first_sightings(profile, MISSING in arguments)
     committed = evidence.load_counts()
     for entry in SYSTEM_EVIDENCE.values():
         for scope in entry.models_of(profile):
@@ -43,12 +43,12 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _find_first_sightings(profile: str) -> int:
-    """Write the model in which each seeded fault shows first."""
+def _find_first_sightings(profile: str, only_missing: bool) -> int:
+    """Write the model in which each seeded fault shows first; with `only_missing`, of those without a model yet."""
     committed = evidence.load_first_sightings()
     for entry in SYSTEM_EVIDENCE.values():
         explored = [(scope, checker.explore(scope, whole=False)) for scope in entry.models_of(profile)]
-        for rule in FAULT_OF:
+        for rule in [rule for rule in FAULT_OF if not only_missing or rule not in committed]:
             inside = [scope for scope, exploration in explored if exploration.fired.get(rule)]
             refutation = refute(rule, inside)
             if refutation is not None:

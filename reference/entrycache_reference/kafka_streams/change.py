@@ -36,7 +36,7 @@ from entrycache_reference.rules import Rule, rule
 
 def without_key(keys: tuple[str, ...], key: str) -> tuple[str, ...]:
     """Return the keys in their order, without one."""
-    return tuple(other for other in keys if other != key)
+    return tuple([other for other in keys if other != key]) if key in keys else keys
 
 
 @rule(Rule.K_PUT_1, Rule.K_PUT_2, Rule.K_PUT_3)

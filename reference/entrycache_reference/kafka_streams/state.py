@@ -219,7 +219,7 @@ def initial(config: Config) -> State:
 
 def total_bytes(state: State) -> int:
     """Return the exact sum of the sizes of all entries."""
-    return sum(node.size_bytes for space in state.spaces.values() for node in space.nodes.values())
+    return sum([node.size_bytes for space in state.spaces.values() for node in space.nodes.values()])
 
 
 def space_of(state: State, ns: str) -> Space:

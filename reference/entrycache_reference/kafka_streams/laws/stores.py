@@ -273,8 +273,8 @@ def shown_by_dropping(keys: list[str], nodes: Any, stored: Any) -> tuple[tuple[s
 
 def is_dropped_early(keys: list[str], nodes: Any) -> bool:
     """Return whether the tombstone after these keys meets an uncached key, tombstones left out, before a cached one."""
-    values = [key for key in keys if key not in nodes or nodes[key].value is not None]
-    return bool(values) and values[-1] not in nodes
+    values = (key for key in reversed(keys) if key not in nodes or nodes[key].value is not None)
+    return next((key not in nodes for key in values), False)
 
 
 def _forwards_old_values(config: Config, pre: State, event: Any, step: Step) -> bool:
