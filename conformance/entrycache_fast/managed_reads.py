@@ -256,6 +256,8 @@ class LedgerReads(TrackedCursors[V], Generic[V]):
         unbroken = unbroken_from(first, got)
         if not unbroken:
             self._free(permits)
+            if cursor.read > cursor.home.last_position:
+                return self._end(read, has_failed=False)
             self._tasks.append(partial(self._go_on, read, start))
             return None
         delivered = [one for one in unbroken if cursor.acks.run_end(*one.position) is None]
