@@ -407,7 +407,7 @@ def _refuse_exit() -> Iterator[None]:
 def _require_known_operations(answers: ClassAnswerer) -> None:
     """Refuse a public method that is no operation, and an operation that is no plain method."""
     for name, offer in answers.start_answer["systems"].items():
-        known = SYSTEMS[name].ops.keys() | SYSTEMS[name].wire.other_ops if name in SYSTEMS else set(offer["ops"])
+        known = SYSTEMS[name].ops.keys() if name in SYSTEMS else set(offer["ops"])
         for op in [op for op in offer["ops"] if op not in known]:
             why = f"{name} has no operation of that name; a method of your own begins with an underscore"
             raise errors.UsageError(f"{answers.name}.{op}: {why}")

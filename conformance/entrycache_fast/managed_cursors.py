@@ -15,7 +15,7 @@ from functools import partial
 from typing import Final, Generic, NamedTuple
 
 from entrycache_fast.pulsar.cache import BrokerCache
-from entrycache_fast.pulsar.results import Position, V
+from entrycache_fast.pulsar.results import Position, Removal, V
 
 EVERYTHING: Final = Position(1 << 64, 0)
 """The bound of an invalidation that drops all entries; it is above every position."""
@@ -270,12 +270,14 @@ class ManagedLedger:
 class TrackedCursors(Generic[V]):
     """The active cursors of managed ledgers as members of a broker cache, and what they make leave.
 
-    What is to be done after all that is queued already is a task.
+    What is to be done after all that is queued already is a task. If invalidations are held, `run_invalidations` runs
+    the one of a managed ledger that is due.
     """
 
     def __init__(self, cache: BrokerCache[V]) -> None:
         self._cache = cache
-        self._tasks: deque[Callable[[], None]] = deque()
+        self._holds_invalidations = False
+        self._tasks: deque[Callable[[], object]] = deque()
 
     def _forget_asks(self, home: ManagedLedger) -> None:
         """Let nobody join what is asked of storage for a managed ledger."""
@@ -311,16 +313,17 @@ class TrackedCursors(Generic[V]):
         bound = cache.slowest(home.name) or EVERYTHING
         if home.due is None:
             home.due = bound
-            self._tasks.append(partial(self._run_invalidation, home))
+            if not self._holds_invalidations:
+                self._tasks.append(partial(self._run_invalidation, home))
         else:
             home.due = max(home.due, bound)
 
-    def _run_invalidation(self, home: ManagedLedger) -> None:
-        """Run the invalidation that is due."""
+    def _run_invalidation(self, home: ManagedLedger) -> Removal:
+        """Run the invalidation that is due, if one is, and return what left the cache."""
         bound, home.due = home.due, None
-        assert bound is not None
+        if bound is None:
+            return Removal(0, 0)
         if bound != EVERYTHING:
-            self._cache.invalidate_before(home.name, bound)
-            return
-        self._cache._remove(self._cache._open(home.name).everything(), "CURSOR")
+            return self._cache.invalidate_before(home.name, bound)
         self._forget_asks(home)
+        return self._cache._remove(self._cache._open(home.name).everything(), "CURSOR")

@@ -56,15 +56,18 @@ class ManagedLedgers(LedgerReads[V], Generic[V]):
         min_backlog_cursors: int = 0,
         min_backlog_entries: int = 1_000,
         max_backlog_between: int = 1_000,
+        holds_invalidations: bool = False,
     ) -> None:
         """Make managed ledgers over `cache`; none exists yet.
 
         `storage` returns the value of an entry that was appended, by cache, ledger and entry; without it values from
         storage are None. It must neither raise nor call the cache. If `is_held`, storage is not called: `begin_read`
         and `begin_replay` return what they ask of it, and `answer` and `fail` take its answers. Then reads take their
-        permits from the `limiter`, unless that is off. The three numbers are for `check_backlogs`.
+        permits from the `limiter`, unless that is off. The three numbers are for `check_backlogs`. If
+        `holds_invalidations`, what all active cursors have passed stays cached until `run_invalidations`.
         """
         super().__init__(cache, storage, is_held, limiter)
+        self._holds_invalidations = holds_invalidations
         self._min_backlog_cursors = min_backlog_cursors
         self._min_backlog_entries = min_backlog_entries
         self._max_backlog_between = max_backlog_between
@@ -216,6 +219,10 @@ class ManagedLedgers(LedgerReads[V], Generic[V]):
             above = bisect_right(ordered, backlog + self._max_backlog_between)
             others = above - bisect_left(ordered, backlog - self._max_backlog_between) - 1
             cursor.is_flagged = backlog >= self._min_backlog_entries and others >= least
+
+    def run_invalidations(self, cache: str) -> Removal:
+        """Drop what the highest invalidation drops that was due since the last call, if invalidations are held."""
+        return self._run_invalidation(self._home(cache))
 
     def read(self, cache: str, cursor: str, max_entries: int, hold: str | None = None) -> ReadResult[V]:
         """Read at most `max_entries` entries from the read position on, while storage answers at once.

@@ -363,8 +363,8 @@ def read_declaration(answer: Any, systems: Systems, wanted: str | None = None) -
         raise _broken(f"systems.{name}.ops is missing")
     ops = _strings(offer["ops"], "ops")
     unknown = sorted(ops - system.ops.keys())
-    if set(unknown) - system.wire.other_ops:
-        raise _broken(f"ops names {sorted(set(unknown) - system.wire.other_ops)[0]!r}, which {name} does not have")
+    if unknown:
+        raise _broken(f"ops names {unknown[0]!r}, which {name} does not have")
     names = frozenset(codec.name for codec in field_codecs(system.model.config)) - {"variants"}
     config = _strings(offer["config"], "config") if "config" in offer else None
     if config is not None and config - names:

@@ -179,7 +179,7 @@ def start_schema(system: AnySystem) -> dict[str, Any]:
         "title": f"What a start answer declares of {system.name}",
         "type": "object",
         "properties": {
-            "ops": _names([*system.ops, *sorted(system.wire.other_ops)]),
+            "ops": _names(system.ops),
             "config": _names(config),
             "fixed": {"type": "object", "properties": config, "additionalProperties": False},
             "variants": object_schema(system.model.variants),

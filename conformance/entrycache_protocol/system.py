@@ -411,8 +411,6 @@ class Wire(NamedTuple, Generic[C, O, R]):
     """The type of its limits."""
     computed: Callable[[C], dict[str, Any]] = lambda config: {}
     """The written values of configuration keys that have none."""
-    other_ops: frozenset[str] = frozenset()
-    """Operations of the protocol that are not built."""
 
 
 class Cases(NamedTuple, Generic[C, O]):

@@ -25,7 +25,7 @@ from entrycache_reference.kafka_streams import ops as kafka_ops
 from entrycache_reference.kafka_streams import view_ops
 from entrycache_reference.kafka_streams.config import ExpiredWindows, Total, UndeliveredEviction
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Replay, Storage, ZeroReads
+from entrycache_reference.pulsar_pip430.config import DuplicateCount, Eviction, Invalidation, Replay, Storage, ZeroReads
 from entrycache_reference.vocabulary import (
     CacheName,
     CursorName,
@@ -250,7 +250,7 @@ RARE: Final = (
     *(
         Run(
             PULSAR,
-            pulsar_pip430.Config(evict_by_expected_reads=False, storage=Storage.HELD),
+            pulsar_pip430.Config(evict_by_expected_reads=False, storage=Storage.HELD, invalidation=invalidation),
             (
                 ops.Append(M, Position(1, 0), 8),
                 ops.CursorOpen(M, C, Position(1, 0)),
@@ -259,9 +259,11 @@ RARE: Final = (
                 ops.Deactivate(M, D),
                 ops.ReadBegin(M, D, ReadName("r"), 1),
                 leaving,
+                ops.RunInvalidations(M),
             ),
         )
         for leaving in (ops.Deactivate(M, C), ops.CursorClose(M, C))
+        for invalidation in Invalidation
     ),
     Run(PULSAR, pulsar_pip430.Config(), (ops.Insert(A, AT, 8), ops.GetRange(A, AT, AT))),
     Run(PULSAR, pulsar_pip430.Config(max_reads_in_flight_bytes=2), (ops.Acquire(R, 1), ops.GiveBack(R))),

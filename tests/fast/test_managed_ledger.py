@@ -17,7 +17,7 @@ from entrycache_fast.managed_ledger import ManagedLedgers
 from entrycache_fast.managed_reads import EndedRead, LedgerReads
 from entrycache_fast.pending_reads import Ask
 from entrycache_reference.pulsar_pip430 import initial, ops, step
-from entrycache_reference.pulsar_pip430.config import Config, Storage
+from entrycache_reference.pulsar_pip430.config import Config, Invalidation, Storage
 from entrycache_reference.vocabulary import ABSENT, CacheName, CursorName, HoldName, ReadName
 from entrycache_reference.vocabulary import Position as At
 
@@ -47,6 +47,18 @@ def test_r_inflight_4__two_cursors_share_an_ask_and_the_count_of_its_fills() -> 
     assert [slot.expected_reads for slot in cache.observe().queue] == [2, 2, 2, 2]
     assert (ledgers.release("first")[0], ledgers.release("second")[0]) == (4, 2)
     assert [slot.expected_reads for slot in cache.observe().queue] == [0, 0, 1, 1]
+
+
+@pytest.mark.rule("R-INFLIGHT-11")
+def test_r_inflight_11__a_read_whose_cursor_was_moved_to_the_end_ends_if_nothing_came() -> None:
+    """The short answer has nothing for "second"; "first" goes on."""
+    _, ledgers = held_ledgers()
+    ledgers.begin_read("t", "c", "first", 4)
+    ledgers.seek("t", "d", (1, 1))
+    ledgers.begin_read("t", "d", "second", 4)
+    ledgers.seek("t", "d", (1, 4))
+    progress = ledgers.answer(0, ["a"])
+    assert ([ask for _, ask in progress.asks], progress.ended) == ([Ask(1, 1, 1, 3)], [EndedRead("second", [])])
 
 
 @pytest.mark.rule("R-LIMIT-5")
@@ -131,6 +143,7 @@ def managed_run(draw: Callable[[int, int], int], is_held: bool) -> tuple[Config,
         max_reads_in_flight_bytes=(0, 200, 400)[draw(0, 2)] if is_held else 0,
         acquire_timeout_millis=2,
         acquire_queue=2,
+        invalidation=list(Invalidation)[draw(0, 1)],
     )
     cache = CacheName("m")
 
@@ -185,6 +198,7 @@ def managed_run(draw: Callable[[int, int], int], is_held: bool) -> tuple[Config,
         lambda state: ops.ReplayAdd(hold(), pos(state), list(ops.Dispatcher)[draw(0, 1)]),
         lambda state: ops.DeleteLedger(cache, pos(state).ledger),
         lambda state: ops.CheckBacklogs(cache),
+        lambda state: ops.RunInvalidations(cache),
         lambda state: ops.Advance(draw(0, 3) * 700_000),
         lambda state: ops.Evict(draw(1, 20)),
         lambda state: ops.Insert(cache, pos(state), 1),
@@ -222,7 +236,7 @@ def test_random_runs_equal_the_reference(is_held: bool) -> None:
     ("is_held", "name", "fault"),
     [
         (False, "_count", lambda self, reader: 1),
-        (False, "_run_invalidation", lambda self, home: setattr(home, "due", None)),
+        (False, "_run_invalidation", lambda self, home: setattr(home, "due", None) or (0, 0)),
         (True, "_count", lambda self, reader: 1),
         (True, "_free", lambda self, permits: None),
     ],

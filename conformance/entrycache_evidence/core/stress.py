@@ -90,7 +90,7 @@ AS_THEY_ARE: Final = frozenset(
             "min_backlog_cursors",
             "min_backlog_entries",
         ),
-        *("mode", "storage", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
+        *("invalidation", "mode", "storage", "reentry_budget", "segments", "to_inclusive", "variants", "watermark"),
     }
 )
 

@@ -422,6 +422,21 @@ def expected_ledger(pre: State, event: Any, step: Step) -> ManagedLedger:
     return pre.managed[event.cache] if does is None else does(pre, event, step)
 
 
+def expected_due(config: Config, pre: State, name: CacheName, step: Step) -> Position | None:
+    """Return the position up to which an invalidation waits: the highest that a move has set since the last one."""
+    due = pre.managed[name].due if name in pre.managed else None
+    for part in step.parts:
+        event = part.event
+        if isinstance(event, ops.InvalidateBefore) and event.cache == name:
+            due = None
+        elif isinstance(event, ops.CursorMove | ops.CursorRemove) and event.cache == name:
+            slowest = ledgers.slowest_in(part.step.state, event)
+            is_due = type(event) is ops.CursorRemove or slowest != ledgers.slowest_in(part.pre, event)
+            if is_due and part.pre.caches[name].size_bytes and not config.evict_by_expected_reads:
+                due = ledgers.higher_due(config, due, slowest)
+    return due
+
+
 def expected_members(config: Config, pre: State, event: Any, managed: ManagedLedger) -> dict[Any, Position]:
     """Return the active cursors with the positions that the container tracks."""
     cache = pre.caches.get(event.cache)
@@ -563,7 +578,7 @@ def is_defined_ledger(config: Config, pre: State, event: Any, step: Step) -> boo
         return step == Step(pre, law.REFUSED, ())
     if type(event) is ops.ReplayAdd:
         return step.state.managed == pre.managed and step.outcome == outcomes.InFlight()
-    managed = expected_ledger(pre, event, step)
+    managed = expected_ledger(pre, event, step)._replace(due=expected_due(config, pre, event.cache, step))
     return (
         without_taken(step.state.managed[event.cache]) == without_taken(managed)
         and counts_taken(config, pre, step)

@@ -112,6 +112,9 @@ READ_CHANGES: Final[MayChange] = {Aspect.HITS: Extent.ALL, Aspect.MISSES: Extent
 OF_LEDGER: Final[MayChange] = {Aspect.MANAGED: Extent.CACHE}
 """The changes that an operation on a managed ledger may make, besides those of its parts."""
 
+DROPPING: Final[MayChange] = {**OF_LEDGER, Aspect.PENDING: Extent.ALL}
+"""The changes of an operation by which all of a cache may be dropped, besides those of its parts."""
+
 
 BEGINNING: Final[MayChange] = {
     **OF_LEDGER,
@@ -219,8 +222,7 @@ MAY_CHANGE: Final[Mapping[type[ops.Op], MayChange]] = {
     ops.ReplayRead: {**OF_LEDGER, **READ_CHANGES, **TRIGGERING},
     ops.ReplayAdd: {Aspect.HOLDS: Extent.HOLD, Aspect.PERMITS: Extent.ALL},
     ops.Activate: NOTHING,
-    ops.CursorClose: {**OF_LEDGER, Aspect.PENDING: Extent.ALL},
-    ops.Deactivate: {Aspect.PENDING: Extent.ALL},
+    **dict.fromkeys((ops.CursorClose, ops.Deactivate, ops.RunInvalidations), DROPPING),
     ops.CursorState: NOTHING,
     ops.Acquire: {Aspect.PERMITS: Extent.ALL},
     ops.GiveBack: {Aspect.PERMITS: Extent.ALL},

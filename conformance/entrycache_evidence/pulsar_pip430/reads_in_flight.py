@@ -11,6 +11,7 @@ from entrycache_evidence.pulsar_pip430.closed_forms import (
     counts_lookups,
     counts_permits,
     counts_taken,
+    expected_due,
     without_taken,
 )
 from entrycache_reference.pulsar_pip430 import ops, outcomes
@@ -57,10 +58,11 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
     moved = moving_cursors(pre, event, touched)
     managed = {
         cache: one._replace(
+            due=expected_due(config, pre, cache, step),
             cursors={
                 cursor: at._replace(read=after.managed[cache].cursors[cursor].read) if (cache, cursor) in moved else at
                 for cursor, at in one.cursors.items()
-            }
+            },
         )
         for cache, one in pre.managed.items()
     }

@@ -101,6 +101,13 @@ class DeletedAcks(Enum):
     SUBTRACTED = "subtracted"
 
 
+class DueEverything(Enum):
+    """Variant `due_everything` (R-LEDGER-14): what becomes of a waiting drop of everything when another is due."""
+
+    HIGHEST = "highest"
+    REPLACED = "replaced"
+
+
 class InnerAsk(Enum):
     """Variant `inner_ask` (R-INFLIGHT-2): the ask that a cursor waits for, of several between the ends of a range."""
 
@@ -127,6 +134,13 @@ class Storage(Enum):
 
     AT_ONCE = "at-once"
     HELD = "held"
+
+
+class Invalidation(Enum):
+    """The time of an invalidation that is due: within the step, or when `run_invalidations` is called."""
+
+    AT_ONCE = "at-once"
+    MANUAL = "manual"
 
 
 class Eviction(Enum):
@@ -162,6 +176,7 @@ class Variants:
     read_end: ReadEnd = ReadEnd.WANTED
     acked_window: AckedWindow = AckedWindow.PASSED
     deleted_acks: DeletedAcks = DeletedAcks.FORGOTTEN
+    due_everything: DueEverything = DueEverything.HIGHEST
     inner_ask: InnerAsk = InnerAsk.FIRST
     failed_read: FailedRead = FailedRead.UNCOUNTED
     short_answer: ShortAnswer = ShortAnswer.UNBROKEN
@@ -194,6 +209,7 @@ class Config:
     max_reads_in_flight_bytes: Size = 0
     acquire_timeout_millis: Size = 60_000
     acquire_queue: Annotated[int, Span(1, COUNT_MAX)] = 50_000
+    invalidation: Invalidation = Invalidation.AT_ONCE
     variants: Variants = Variants()
 
     @property

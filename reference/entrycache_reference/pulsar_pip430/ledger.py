@@ -8,7 +8,7 @@ are to be cached. The operations on one cursor stand in `ledger_cursors`.
 The container of level `cursors` holds the active cursors. It tracks the mark-delete position of each with
 `evict_by_mark_deleted`, else the read position. Without `evict_by_expected_reads` an invalidation is due when the
 slowest tracked position changes or an active cursor leaves. It is a task: what a step queues runs in order before the
-step ends.
+step ends. With `invalidation` "manual" it stays due, and may rise, until `run_invalidations` runs it.
 
 Beside: ManagedLedgerImpl.invalidateEntriesUpToSlowestReaderPosition, .updateActiveCursor (managed-ledger 4.2.4)
 Beside: ManagedCursorImpl.setAcknowledgedPosition (managed-ledger 4.2.4)
@@ -20,8 +20,8 @@ from typing import Final
 
 from entrycache_reference.pulsar_pip430 import cursors, entries, manager, ops, storage_reads
 from entrycache_reference.pulsar_pip430.change import cache_of
-from entrycache_reference.pulsar_pip430.config import Config, DeletedAcks
-from entrycache_reference.pulsar_pip430.outcomes import Appended, Done, Outcome, Wanted
+from entrycache_reference.pulsar_pip430.config import Config, DeletedAcks, DueEverything, Invalidation
+from entrycache_reference.pulsar_pip430.outcomes import Appended, Done, Outcome, Removed, Wanted
 from entrycache_reference.pulsar_pip430.state import ManagedCursor, ManagedLedger, Part, State, Step
 from entrycache_reference.pulsar_pip430.storage_reads import REFUSED
 from entrycache_reference.rules import Rule, rule
@@ -145,12 +145,17 @@ def slowest_of(state: State, name: CacheName) -> Position:
 
 @rule(Rule.LEDGER_13, Rule.LEDGER_14, Rule.LEDGER_16)
 def make_due(state: State, name: CacheName, config: Config) -> State:
-    """Return the state in which an invalidation up to the slowest cursor is due; of two, the higher one."""
+    """Return the state in which an invalidation up to the slowest cursor is due; of two, the higher one.
+
+    With variant `due_everything` "replaced", one that drops everything is the lowest.
+    """
     if config.evict_by_expected_reads or cache_of(state, name).size_bytes == 0:
         return state
     managed = state.managed[name]
     bound = slowest_of(state, name)
-    return with_managed(state, name, managed._replace(due=bound if managed.due is None else max(managed.due, bound)))
+    is_replaced = managed.due == EVERYTHING and config.variants.due_everything is DueEverything.REPLACED
+    due = bound if managed.due is None or is_replaced else max(managed.due, bound)
+    return with_managed(state, name, managed._replace(due=due))
 
 
 @rule(Rule.INFLIGHT_6)
@@ -165,14 +170,21 @@ def end_joining(state: State, name: CacheName) -> State:
 
 @rule(Rule.LEDGER_14)
 def run_due(done: Step, name: CacheName, config: Config) -> Step:
-    """Run the invalidation that is due, if one is, as the task that comes after `done`."""
+    """Run the invalidation that is due, if one is, as the task that comes after `done`; or leave it to a call."""
     due = done.state.managed[name].due
-    if due is None:
+    if due is None or config.invalidation is Invalidation.MANUAL:
         return done
-    state = with_managed(done.state, name, done.state.managed[name]._replace(due=None))
+    return then(done, invalidate(done.state, name, due, config))
+
+
+@rule(Rule.LEDGER_14)
+def invalidate(state: State, name: CacheName, due: Position, config: Config) -> Step:
+    """Drop what lies below the position up to which an invalidation is due; then none is due."""
+    state = with_managed(state, name, state.managed[name]._replace(due=None))
     state = end_joining(state, name) if due == EVERYTHING else state
     event = ops.InvalidateBefore(name, due)
-    return then(done, as_part(state, event, manager.invalidate_before(state, event, config)))
+    done = manager.invalidate_before(state, event, config)
+    return as_part(state, event, done, done.outcome)
 
 
 @rule(Rule.LEDGER_14, Rule.LEDGER_16)
@@ -391,3 +403,16 @@ def check_backlogs(state: State, event: ops.CheckBacklogs, config: Config) -> St
 
     # OUTCOME
     return unchanged(with_managed(state, event.cache, managed._replace(cursors=flagged)))
+
+
+@rule(Rule.LEDGER_14)
+def run_invalidations(state: State, event: ops.RunInvalidations, config: Config) -> Step:
+    """Run the invalidation that has waited for this call."""
+    # GUARD: none.
+    # DECISION: none is due.
+    due = state.managed[event.cache].due
+    if due is None:
+        return Step(state, Removed(0, 0), ())
+
+    # EFFECT and OUTCOME
+    return invalidate(state, event.cache, due, config)

@@ -213,6 +213,17 @@ class CheckBacklogs:
 
 
 @dataclass(frozen=True, slots=True)
+class RunInvalidations:
+    """Run the invalidation that is due, if one is; only one that waits for this call is due between two steps."""
+
+    name: ClassVar[str] = "run_invalidations"
+    level: ClassVar[str] = "ledger"
+    rule: ClassVar[Rule] = Rule.LEDGER_14
+    answers: ClassVar[tuple[type[outcomes.Outcome], ...]] = (outcomes.Removed,)
+    cache: CacheName
+
+
+@dataclass(frozen=True, slots=True)
 class CursorState:
     """Ask for the positions of a cursor, and whether it is active."""
 

@@ -34,6 +34,7 @@ from entrycache_reference.pulsar_pip430.ledger_ops import (
     ReplayAdd,
     ReplayBegin,
     ReplayRead,
+    RunInvalidations,
     StorageAnswer,
     StorageAnswerKind,
 )
@@ -77,6 +78,7 @@ __all__ = [
     "ReplayAdd",
     "ReplayBegin",
     "ReplayRead",
+    "RunInvalidations",
     "StorageAnswer",
     "StorageAnswerKind",
 ]
@@ -502,6 +504,7 @@ Op = (
     | ReplayRead
     | DeleteLedger
     | CheckBacklogs
+    | RunInvalidations
     | CursorState
     | Acquire
     | GiveBack

@@ -87,8 +87,8 @@ class ManagedLedger(NamedTuple):
 
     `sizes` holds the sizes of the entries of each ledger that is there, in ascending order of ids; the last one is the
     current ledger. `ids` also holds the ids of deleted ledgers. `due` is the position up to which an invalidation is
-    due while a step runs; None: none is due. `taken_entries` and `taken_bytes` are the entries that the cache has taken
-    in so far; they are counted only where reads take permits.
+    due, between two steps only one that waits for `run_invalidations`; None: none is due. `taken_entries` and
+    `taken_bytes` are the entries that the cache has taken in so far; they are counted only where reads take permits.
     """
 
     sizes: Mapping[int, tuple[int, ...]]

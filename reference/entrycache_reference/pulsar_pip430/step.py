@@ -135,6 +135,7 @@ FUNCTIONS: Final[dict[type[ops.Op], Callable[[State, Any, Config], Step]]] = {
     ops.ReplayRead: ledger_cursors.replay_read,
     ops.DeleteLedger: ledger.delete_ledger,
     ops.CheckBacklogs: ledger.check_backlogs,
+    ops.RunInvalidations: ledger.run_invalidations,
     ops.CursorState: ledger_cursors.cursor_state,
     ops.Acquire: storage_reads.acquire,
     ops.GiveBack: storage_reads.give_back,

@@ -3,7 +3,14 @@ import pytest
 from entrycache_evidence.pulsar_pip430.runs import REFUSED, A, B, H, at, play
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430 import laws, ops
-from entrycache_reference.pulsar_pip430.config import DeletedAcks, Replay, Variants, ZeroReads
+from entrycache_reference.pulsar_pip430.config import (
+    DeletedAcks,
+    DueEverything,
+    Invalidation,
+    Replay,
+    Variants,
+    ZeroReads,
+)
 from entrycache_reference.pulsar_pip430.ops import (
     Ack,
     Append,
@@ -32,6 +39,8 @@ from entrycache_reference.vocabulary import CursorName, Position
 C, D = CursorName("c"), CursorName("d")
 HEAP = {"evict_by_expected_reads": False}
 UNCACHED = {"grace_millis": 0}
+MANUAL = {**HEAP, "invalidation": Invalidation.MANUAL}
+RUN = ops.RunInvalidations(A)
 
 
 def two(entry):
@@ -191,6 +200,33 @@ def test_r_ledger_14__what_lies_below_the_slowest_cursor_is_dropped():
     assert play(*steps, ops.Usage(A), **HEAP).last == Used(2, 14)
     assert play(*steps, CursorSeek(A, D, at(2)), ops.Usage(A), **HEAP).last == Used(1, 7)
     assert play(*steps, ops.Deactivate(A, D), ops.Usage(A), **HEAP).last == Used(0, 0)
+
+
+@pytest.mark.rule("R-LEDGER-14")
+@pytest.mark.parametrize(
+    ("moves", "left"),
+    [
+        ([], Removed(0, 0)),
+        ([CursorSeek(A, C, at(2))], Removed(1, 10)),
+        ([CursorSeek(A, C, at(2)), CursorSeek(A, C, at(0))], Removed(1, 10)),
+        ([CursorRead(A, C, 2), CursorRead(A, C, 1)], Removed(2, 20)),
+        ([ops.Deactivate(A, C), ops.Activate(A, C), CursorSeek(A, C, at(1))], Removed(2, 20)),
+        ([ops.Evict(99), CursorSeek(A, C, at(2)), Append(A, at(3), 10)], Removed(0, 0)),
+    ],
+    ids=["nothing due", "due", "lower", "higher", "everything", "no bytes"],
+)
+def test_r_ledger_14__an_invalidation_that_waits_for_a_call_is_the_highest_that_was_due(moves, left):
+    run = play(*appends(1), opened(), Append(A, at(1), 10), Append(A, at(2), 10), *moves, RUN, RUN, **MANUAL)
+    assert (run.outcomes[-2], run.last) == (left, Removed(0, 0))
+    assert play(RUN, **MANUAL).last == REFUSED
+
+
+@pytest.mark.rule("R-LEDGER-14")
+@pytest.mark.parametrize(("variant", "left"), [(DueEverything.HIGHEST, 20), (DueEverything.REPLACED, 10)])
+def test_r_ledger_14__a_later_invalidation_takes_the_place_of_everything_in_a_variant(variant, left):
+    moves = [ops.Deactivate(A, C), ops.Activate(A, C), CursorSeek(A, C, at(2)), RUN]
+    steps = [*appends(1), opened(), Append(A, at(1), 10), Append(A, at(2), 10), *moves]
+    assert play(*steps, **MANUAL, variants=Variants(due_everything=variant)).last.bytes == left
 
 
 @pytest.mark.rule("R-LEDGER-15")

@@ -68,6 +68,7 @@ EACH = {
     "replay_read": ops.ReplayRead(A, C, (at(0),)),
     "delete_ledger": ops.DeleteLedger(A, 1),
     "check_backlogs": ops.CheckBacklogs(A),
+    "run_invalidations": ops.RunInvalidations(A),
     "cursor_state": ops.CursorState(A, C),
     "acquire": ops.Acquire(R, 1),
     "give_back": ops.GiveBack(R),

@@ -17,7 +17,7 @@ from entrycache_faults.fast.pulsar_pip430 import FAULTS as CACHE_FAULTS
 from entrycache_faults.reference.pulsar_pip430.subjects import SUBJECTS
 from entrycache_protocol.system import LocalSubject, index_ops
 from entrycache_reference.pulsar_pip430 import ops, outcomes
-from entrycache_reference.pulsar_pip430.config import Config, Storage
+from entrycache_reference.pulsar_pip430.config import Config, Invalidation, Storage
 from entrycache_reference.pulsar_pip430.step import UNMANAGED
 from entrycache_reference.vocabulary import ABSENT, CacheName, Position, ReadName, RequestName
 
@@ -158,6 +158,7 @@ class Adapter:
             ops.ReplayRead: self.replay_read,
             ops.DeleteLedger: self.delete_ledger,
             ops.CheckBacklogs: done(lambda op: managed.check_backlogs(op.cache)),
+            ops.RunInvalidations: lambda op: outcomes.Removed(*managed.run_invalidations(op.cache)),
             ops.CursorState: self.cursor_state,
             ops.ReadBegin: self.read_begin,
             ops.ReplayBegin: self.replay_begin,
@@ -539,6 +540,7 @@ def open_cache(
         config.min_backlog_cursors,
         config.min_backlog_entries,
         config.max_backlog_between,
+        config.invalidation is Invalidation.MANUAL,
     )
     return Instance(Adapter(cache, clock, payloads, limiter, PendingReads(), managed, is_held))
 

@@ -227,6 +227,14 @@ def delete_ledger(aim: Aim, state: State) -> ops.DeleteLedger:
     return ops.DeleteLedger(cache, (*ledgers, ledgers[-1] + 1)[aim.draw(0, len(ledgers))])
 
 
+def run_invalidations(aim: Aim, state: State) -> Any:
+    """Run what is due; if nothing waits for that, mostly seek, which may make it due."""
+    cache = managed_cache(aim)
+    if managed_of(state, cache).due is None and aim.offers("cursor_seek") and aim.draw(0, 3):
+        return ops.CursorSeek(cache, opened_cursor(aim, state, cache), place_of(aim, state, cache))
+    return ops.RunInvalidations(cache)
+
+
 def _of_cursor(op: Callable[[CacheName, CursorName], Any], aim: Aim, state: State) -> Any:
     cache = managed_cache(aim)
     return op(cache, opened_cursor(aim, state, cache))
@@ -257,6 +265,7 @@ LEDGER_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "replay_read": replay_read,
     "delete_ledger": delete_ledger,
     "check_backlogs": check_backlogs,
+    "run_invalidations": run_invalidations,
     "cursor_state": partial(_of_cursor, ops.CursorState),
 }
 

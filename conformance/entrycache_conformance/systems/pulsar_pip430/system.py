@@ -228,6 +228,12 @@ SMOKE_CASES: Final[dict[str, Steps]] = {
         {"op": "delete_ledger", **A, "ledger": 2},
     ],
     "check_backlogs": [*OPENED, {"op": "check_backlogs", **A}],
+    "run_invalidations": [
+        *OPENED,
+        {"op": "deactivate", **S},
+        {"op": "run_invalidations", **A},
+        {"op": "run_invalidations", "cache": "b"},
+    ],
     "cursor_state": [*OPENED, {"op": "cursor_state", **S}, {"op": "cursor_state", **T}],
     "acquire": [{"op": "acquire", "id": "r", "permits": 1}],
     "give_back": [{"op": "acquire", "id": "r", "permits": 1}, {"op": "give_back", "id": "r"}],
@@ -269,7 +275,6 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         introspection=frozenset({"now", "bytes", "caches", "queue", "tombstones", "requeues"}),
         limits=Limits,
         computed=lambda config: {"grace_millis": config.effective_grace_millis},
-        other_ops=workload.UNBUILT_OPS,
     ),
     cases=system.Cases(
         workload.menu,

@@ -24,7 +24,7 @@ from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import Draw, bounded_field, choose, step_field
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.pulsar_pip430 import ops
-from entrycache_reference.pulsar_pip430.config import Config, Eviction, Storage
+from entrycache_reference.pulsar_pip430.config import Config, Eviction, Invalidation, Storage
 from entrycache_reference.pulsar_pip430.ops import LEVELS, OPS
 
 
@@ -96,6 +96,8 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
         )
     if config.storage is Storage.HELD and config.evict_by_mark_deleted:
         return "the case holds storage back and tracks cursors where they acknowledge; expected one of both"
+    if config.invalidation is Invalidation.MANUAL and "run_invalidations" not in declaration.ops:
+        return "the case holds invalidations back, and the subject does not offer run_invalidations, which runs them"
     short = [index for index, op in enumerate(steps) if isinstance(op, ops.StorageAnswer) and type(op.answer) is int]
     if config.storage is Storage.HELD and short and not declaration.limits.takes_answers(config):
         return f"the subject takes no short answers where reads take permits, and step {short[0]} of the case is one"
@@ -302,6 +304,7 @@ WEIGHTS: Final[dict[str, int]] = {
     "replay_read": 4,
     "delete_ledger": 1,
     "check_backlogs": 2,
+    "run_invalidations": 2,
     "cursor_state": 3,
     "acquire": 9,
     "give_back": 7,
@@ -327,7 +330,7 @@ OPS_OF_FLIGHT: Final = frozenset({"read_begin", "replay_begin", "storage_answer"
 
 OPS_OF_READERS: Final = frozenset(
     "append cursor_open cursor_seek mark_delete ack activate deactivate cursor_state release replay_add observe "
-    "delete_ledger cursor_close cursor_reset metrics advance cycle evict".split()
+    "delete_ledger cursor_close cursor_reset run_invalidations metrics advance cycle evict".split()
 )
 """Operations that give reads in flight something to do."""
 
@@ -335,9 +338,6 @@ VARIANT_RULES: Final = frozenset(
     {rules.Rule.INSERT_7, rules.Rule.INSERT_8, rules.Rule.READ_13, rules.Rule.COUNT_8, rules.Rule.REQUEUE_9}
 )
 """Rules about a variant and not about the default behaviour."""
-
-UNBUILT_OPS: Final = frozenset({"run_invalidations"})
-"""Operations of level `ledger` that are not built. A subject may declare them, but nobody calls them."""
 
 
 def menu(names: Iterable[str], level: str | None = None) -> tuple[str, ...]:
@@ -410,6 +410,7 @@ LEDGER_CONFIGS: Final[Menu] = {
     "min_backlog_cursors": (0, 1, 2),
     "min_backlog_entries": (1, 0, 2, 3),
     "max_backlog_between": (1, 0, 2, 5),
+    "invalidation": (Invalidation.AT_ONCE, Invalidation.MANUAL, Invalidation.AT_ONCE),
 }
 """Settings of managed ledgers; backlogs of generated cases are short."""
 
@@ -502,7 +503,12 @@ def _boundary_limits(draw: Draw, changes: Mapping[str, Any], crosses: bool) -> d
 
 
 def within_schema(config: Config, declaration: Declaration) -> Config:
-    """Return the configuration with storage held only if cursors are tracked where they read."""
+    """Return the configuration with storage held only if cursors are tracked where they read.
+
+    Invalidations are held only if the subject has the operation that runs them.
+    """
+    if "run_invalidations" not in declaration.ops:
+        config = dataclasses.replace(config, invalidation=Invalidation.AT_ONCE)
     if config.storage is Storage.AT_ONCE or not config.evict_by_mark_deleted:
         return config
     key = "evict_by_mark_deleted" if declaration.varies("evict_by_mark_deleted") else "storage"

@@ -22,7 +22,7 @@ from entrycache_reference.pulsar_pip430 import (
     storage_reads,
 )
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Storage
+from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Invalidation, Storage
 from entrycache_reference.pulsar_pip430.ledger_cursors import Chunk
 from entrycache_reference.pulsar_pip430.pending_reads import Work
 from entrycache_reference.pulsar_pip430.reads_in_flight import GivenEntry
@@ -351,6 +351,25 @@ def leave_everything(state: State, name: CacheName, cursor: CursorName, config: 
         return ledger.unchanged(state)
     event = ops.CursorRemove(name, cursor)
     return ledger.as_part(state, event, cursors.cursor_remove(state, event, config))
+
+
+@seeded_fault(Rule.LEDGER_14, "ledger.make_due", other=True)
+def due_as_the_last(state: State, name: CacheName, config: Config) -> State:
+    """Of two invalidations that are due, the later one counts, even if it is the lower one."""
+    behind = state.managed[name]
+    return ledger.make_due(ledger.with_managed(state, name, behind._replace(due=None)), name, config)
+
+
+@seeded_fault(Rule.LEDGER_14, ops.RunInvalidations, other=True)
+def run_none_that_is_due(state: State, event: ops.RunInvalidations, config: Config) -> Step:
+    """A call that runs the invalidation that is due drops nothing."""
+    return Step(state, outcomes.Removed(0, 0), ())
+
+
+@seeded_fault(Rule.LEDGER_14, "ledger.run_due", other=True)
+def run_without_the_call(done: Step, name: CacheName, config: Config) -> Step:
+    """An invalidation that is to wait for a call runs before its step ends."""
+    return ledger.run_due(done, name, replace(config, invalidation=Invalidation.AT_ONCE))
 
 
 @seeded_fault(Rule.LEDGER_15, "ledger.join")

@@ -13,6 +13,8 @@ from entrycache_reference.pulsar_pip430.config import (
     Config,
     DeletedAcks,
     DisabledLimit,
+    DueEverything,
+    Invalidation,
     LimiterTimeout,
     Replay,
     Storage,
@@ -195,24 +197,25 @@ def flags_by_backlog(config: Config, pre: State, event: ops.CheckBacklogs, step:
 # What leaves.
 
 
-class Invalidation(NamedTuple):
+class Drop(NamedTuple):
     """One part that drops what lies below a position: the state before it, and the position."""
 
     pre: State
     pos: Position
 
 
-def invalidations(step: Step) -> list[Invalidation]:
+def invalidations(step: Step) -> list[Drop]:
     """Return the parts that drop what lies below a position."""
-    return [
-        Invalidation(part.pre, part.event.pos) for part in step.parts if isinstance(part.event, ops.InvalidateBefore)
-    ]
+    return [Drop(part.pre, part.event.pos) for part in step.parts if isinstance(part.event, ops.InvalidateBefore)]
+
+
+ALL: Final = Position(INTEGER_MAX, INTEGER_MAX)
+"""The position above all others, up to which all of a cache is dropped."""
 
 
 def slowest_in(state: State, event: Any) -> Position:
     """Return the slowest tracked position of a cache; without one a position above all others."""
-    places = [pos for pos in state.caches[event.cache].members.values() if pos is not None]
-    return min(places, default=Position(INTEGER_MAX, INTEGER_MAX))
+    return min((pos for pos in state.caches[event.cache].members.values() if pos is not None), default=ALL)
 
 
 def counts_reads_of_readers(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
@@ -231,13 +234,61 @@ def decides_by_the_slowest(config: Config, pre: State, event: ops.Op, step: Step
     return not config.evict_by_expected_reads and is_taken(config, pre, event, step)
 
 
-def leaves_by_the_slowest(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check R-LEDGER-14: if the slowest cursor is another one, everything below it is dropped, once."""
+def drops_within_the_step(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the slowest cursor decides what leaves, before the step ends."""
+    return config.invalidation is Invalidation.AT_ONCE and decides_by_the_slowest(config, pre, event, step)
+
+
+def drops_by_a_call(config: Config, pre: State, event: ops.Op, step: Step) -> bool:
+    """Return whether the slowest cursor decides what leaves when `run_invalidations` is called."""
+    return config.invalidation is Invalidation.MANUAL and decides_by_the_slowest(config, pre, event, step)
+
+
+def made_due(pre: State, event: Any, step: Step) -> list[Position]:
+    """Return the position up to which a step with one move makes an invalidation due, if it does."""
     after = slowest_in(step.state, event)
     moved = slowest_in(pre, event) != after
     left = len(step.state.caches[event.cache].members) < len(pre.caches[event.cache].members)
-    due = (moved or left) and pre.caches[event.cache].size_bytes > 0
-    return [part.pos for part in invalidations(step)] == ([after] if due else [])
+    return [after] if (moved or left) and pre.caches[event.cache].size_bytes > 0 else []
+
+
+def leaves_by_the_slowest(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-14: if the slowest cursor is another one, everything below it is dropped, once."""
+    return [part.pos for part in invalidations(step)] == made_due(pre, event, step)
+
+
+def higher_due(config: Config, due: Position | None, more: Position) -> Position:
+    """Return the position up to which an invalidation waits when a further one is due."""
+    is_replaced = due == ALL and config.variants.due_everything is DueEverything.REPLACED
+    return more if due is None or is_replaced else max(due, more)
+
+
+def waits_up_to_the_higher(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-14, for invalidations that wait: nothing is dropped, and of two the higher one waits."""
+    due = pre.managed[event.cache].due
+    for more in made_due(pre, event, step):
+        due = higher_due(config, due, more)
+    return not invalidations(step) and step.state.managed[event.cache].due == due
+
+
+def waits_over_each_chunk(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Check R-LEDGER-14, for steps of several moves while invalidations wait: the one that waits only rises."""
+    before, due = pre.managed[event.cache].due, step.state.managed[event.cache].due
+    after = slowest_in(step.state, event)
+    moved = slowest_in(pre, event) != after
+    cached = step.state.caches[event.cache].size_bytes > 0 and pre.caches[event.cache].size_bytes > 0
+    least = higher_due(config, before, after) if moved and cached else before
+    may_fall = before == ALL and config.variants.due_everything is DueEverything.REPLACED
+    is_kept = least is None or may_fall or (due is not None and due >= least)
+    return not invalidations(step) and is_kept
+
+
+def runs_what_is_due(config: Config, pre: State, event: ops.RunInvalidations, step: Step) -> bool:
+    """Check R-LEDGER-14, for the call: it drops what lies below the position that is due, and says how much."""
+    gone, due = removed_entries(pre, step), pre.managed[event.cache].due
+    wanted = {pos for pos in pre.caches[event.cache].entries if due is not None and pos < due}
+    is_counted = step.outcome == Removed(len(gone), sum(gone.values()))
+    return is_counted and wanted == {slot.pos for slot in gone} and step.state.managed[event.cache].due is None
 
 
 def follows_each_chunk(config: Config, pre: State, event: Any, step: Step) -> bool:
@@ -255,6 +306,8 @@ def joins_without_loss(config: Config, pre: State, event: ops.Activate | ops.Cur
     is_durable_open = type(event) is ops.CursorOpen and event.durable
     joined = event.cursor in step.state.caches[event.cache].members
     places = [part.pos for part in invalidations(step)]
+    before, due = pre.managed[event.cache].due, step.state.managed[event.cache].due
+    places += [] if due is None or due == before else [due]
     return joined and (is_durable_open or not places) and all(pos == slowest_in(step.state, event) for pos in places)
 
 
@@ -481,8 +534,8 @@ def has_reads_in_flight(config: Config, pre: State, event: Op, step: Step) -> bo
 
 
 def joins_nothing_cleared(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check R-INFLIGHT-6, for a cursor that leaves: of a cache that is cleared no open ask is joinable any more."""
-    is_cleared = bool(invalidations(step)) and not step.state.caches[event.cache].members
+    """Check R-INFLIGHT-6, for what cursors drop: of a cache that is cleared no open ask is joinable any more."""
+    is_cleared = any(part.pos == ALL for part in invalidations(step))
     asks = {
         number: ask._replace(is_joinable=ask.is_joinable and not (is_cleared and ask.cache == event.cache))
         for number, ask in pre.pending.asks.items()
@@ -491,16 +544,25 @@ def joins_nothing_cleared(config: Config, pre: State, event: Any, step: Step) ->
 
 
 LEDGER_LAWS: Final = (
-    Law(Rule.INFLIGHT_6, (ops.Deactivate, ops.CursorClose), has_reads_in_flight, joins_nothing_cleared, True),
+    Law(
+        Rule.INFLIGHT_6,
+        (ops.Deactivate, ops.CursorClose, ops.RunInvalidations),
+        has_reads_in_flight,
+        joins_nothing_cleared,
+        True,
+    ),
     Law(Rule.LEDGER_1, (ops.Append,), is_taken, caches_with_the_number_of_cursors, True),
     Law(Rule.LEDGER_2, (ops.Append,), rolls_over, passes_what_is_consumed, True),
     Law(Rule.LEDGER_10, (ops.MarkDelete, ops.Ack), acknowledges_up_to, leaves_no_acked_neighbour, True),
     Law(Rule.LEDGER_10, (ops.CursorState,), is_taken, tells_where_it_stands, True),
     Law(Rule.LEDGER_11, (ops.Ack,), leaves_a_gap, remembers_the_ack, True),
     Law(Rule.LEDGER_12, (ops.CheckBacklogs,), is_taken, flags_by_backlog, True),
-    Law(Rule.LEDGER_13, TRACKING_OPS, counts_reads_of_readers, drops_nothing, True),
-    Law(Rule.LEDGER_14, CURSOR_OPS, decides_by_the_slowest, leaves_by_the_slowest, True),
-    Law(Rule.LEDGER_14, (ops.CursorRead, ops.ReplayRead), decides_by_the_slowest, follows_each_chunk, True),
+    Law(Rule.LEDGER_13, (*TRACKING_OPS, ops.RunInvalidations), counts_reads_of_readers, drops_nothing, True),
+    Law(Rule.LEDGER_14, CURSOR_OPS, drops_within_the_step, leaves_by_the_slowest, True),
+    Law(Rule.LEDGER_14, CURSOR_OPS, drops_by_a_call, waits_up_to_the_higher, True),
+    Law(Rule.LEDGER_14, (ops.CursorRead, ops.ReplayRead), drops_within_the_step, follows_each_chunk, True),
+    Law(Rule.LEDGER_14, (ops.CursorRead, ops.ReplayRead), drops_by_a_call, waits_over_each_chunk, True),
+    Law(Rule.LEDGER_14, (ops.RunInvalidations,), is_taken, runs_what_is_due, True),
     Law(Rule.LEDGER_15, (ops.Activate, ops.CursorOpen), decides_by_the_slowest, joins_without_loss, True),
     Law(Rule.LEDGER_16, TRACKING_OPS, has_both_flags, ranks_by_acknowledgement, True),
     Law(Rule.LEDGER_17, (ops.DeleteLedger,), is_taken, drops_that_ledger, True),

@@ -34,6 +34,7 @@ final class Pip430Adapter implements Adapter<Pip430Run> {
             "max_reads_in_flight_bytes",
             "acquire_timeout_millis",
             "acquire_queue",
+            "invalidation",
             "storage");
     private static final Set<String> UNMANAGED = Set.of(
             "insert",

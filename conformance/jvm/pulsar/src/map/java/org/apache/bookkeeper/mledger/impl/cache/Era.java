@@ -24,6 +24,7 @@ final class Era {
             "deleted_acks", "subtracted",
             "disabled_limit", "ignored",
             "failed_read", "counted",
+            "due_everything", "replaced",
             "inner_ask", "longest",
             "limiter_order", "overtaking",
             "limiter_timeout", "leaves",

@@ -29,6 +29,7 @@ final class Era {
             Map.entry("deleted_acks", "subtracted"),
             Map.entry("duplicate_count", "replaced"),
             Map.entry("failed_read", "counted"),
+            Map.entry("due_everything", "replaced"),
             Map.entry("inner_ask", "longest"),
             Map.entry("limiter_order", "overtaking"),
             Map.entry("limiter_timeout", "leaves"),
