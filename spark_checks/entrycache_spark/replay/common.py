@@ -107,6 +107,16 @@ def differ(one: object, other: object) -> bool:
     return one is not None and other is not None and one != other
 
 
+def is_event(row: Row | None, op: str, cause: str) -> bool:
+    """Return whether there is a row, of this event."""
+    return row is not None and (row["op"], row["cause"]) == (op, cause)
+
+
+def seqs_of(*rows: Row | None) -> list[int | None]:
+    """Return the events that show a violation."""
+    return [None if row is None else row["seq"] for row in rows]
+
+
 class ViolationCollector:
     """A collector of violations, and of violations that are not certain."""
 

@@ -26,8 +26,10 @@ from entrycache_spark.replay.common import (
     Settings,
     ViolationCollector,
     differ,
+    is_event,
     read_counters,
     replay_each,
+    seqs_of,
 )
 from entrycache_spark.systems.pulsar_segmented import COLUMNS, KINDS, EffectiveValues, effective_values
 
@@ -166,16 +168,6 @@ def place_of(row: Row) -> Place:
 def is_placed(row: Row) -> bool:
     """Return whether a row names a position."""
     return None not in (row["cache"], row["ledger_id"], row["entry_id"])
-
-
-def is_event(row: Row | None, op: str, cause: str) -> bool:
-    """Return whether there is a row, of this event."""
-    return row is not None and (row["op"], row["cause"]) == (op, cause)
-
-
-def seqs_of(*rows: Row | None) -> list[int | None]:
-    """Return the events that show a violation."""
-    return [None if row is None else row["seq"] for row in rows]
 
 
 def extract_offer(row: Row) -> Insert:

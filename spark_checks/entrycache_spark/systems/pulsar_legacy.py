@@ -45,7 +45,7 @@ NOT_SHOWN: Final = frozenset({"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"})
 
 AUDIT: Final = AuditedSystem(
     checker="entrycache_spark.checkers.pulsar_legacy.broker",
-    replayer="entrycache_spark.replay.pulsar_legacy.brokers",
+    replayer="entrycache_spark.replay.pulsar_legacy.broker",
     columns=COLUMNS,
     kinds=KINDS,
     setting_columns=SETTING_COLUMNS,

@@ -98,9 +98,7 @@ class Life:
 class BrokerReplay:
     """The replay of one broker."""
 
-    def __init__(
-        self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int, has_queue: bool = True
-    ) -> None:
+    def __init__(self, name: str, rows: list[Row], metadata: Metadata, max_live_slots: int) -> None:
         self.name = name
         self.rows = rows
         self.many = metadata.many_threads
@@ -114,7 +112,6 @@ class BrokerReplay:
         self.unread = any(
             row["op"] == "CONFIG" and config is None for row, config in zip(rows, self.settings, strict=True)
         )
-        self.has_queue = has_queue
         self.numbered = not any(_unnumbered(row) for row in rows)
         self.violations: defaultdict[str, list[results.Violation]] = defaultdict(list)
         self.undecided: defaultdict[str, list[str]] = defaultdict(list)
@@ -216,7 +213,7 @@ class BrokerReplay:
             removals.RemovalChecks(facts, self._report, self.rows),
             trigger_points.Carriers(facts, self._report, self.split, begins),
             triggers.FinalTotals(facts, self._report, self.numbered),
-            *((removals.Slots(facts, self._report, self.numbered, self.rows, self.sampled),) if self.has_queue else ()),
+            removals.Slots(facts, self._report, self.numbered, self.rows, self.sampled),
         )
 
     def _report(

@@ -6,7 +6,7 @@ its last row, and `ReadCountChecks` follows the count of each life. Each check t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any, Final, NamedTuple
@@ -263,7 +263,7 @@ Named = tuple[Any, str, int | None, int]
 
 @dataclass
 class Call:
-    """The range of a call that removes entries, or finds several, as its rows show it."""
+    """The range of a call that removes entries, as its rows show it."""
 
     cause: str
     ledger: int | None
@@ -271,16 +271,15 @@ class Call:
     last_seq: int
     lowest: Pos | None = None
     highest: Pos | None = None
-    n_rows: int = 0
 
     def covers(self, pos: Pos) -> bool:
         """Return whether a position is of the range that the rows show."""
         if self.cause == "LEDGER":
             return pos[0] == self.ledger
-        if self.cause in ("RANGE", "GET", "CURSOR", "TIME", "SIZE"):
+        if self.cause in ("RANGE", "CURSOR"):
             if self.lowest is None or self.highest is None:
                 return False
-            return pos <= self.highest and (self.cause not in ("RANGE", "GET") or pos >= self.lowest)
+            return pos <= self.highest and (self.cause != "RANGE" or pos >= self.lowest)
         return True
 
 
@@ -296,15 +295,14 @@ def _named(row: Row) -> Named | None:
     return row["cache"], cause, row["ledger_id"] if cause == "LEDGER" else None, row["call_id"]
 
 
-def _calls(rows: list[Row], named_of: Callable[[Row], Named | None]) -> dict[Named, Call]:
+def _calls(rows: list[Row]) -> dict[Named, Call]:
     calls: dict[Named, Call] = {}
     for row in rows:
-        named = named_of(row)
+        named = _named(row)
         if named is None:
             continue
         call = calls.setdefault(named, Call(named[1], named[2], row["seq"], row["seq"]))
         call.last_seq = row["seq"]
-        call.n_rows += 1
         if row["entry_id"] is not None and row["ledger_id"] is not None:
             pos = (row["ledger_id"], row["entry_id"])
             call.lowest = pos if call.lowest is None else min(call.lowest, pos)
@@ -313,37 +311,21 @@ def _calls(rows: list[Row], named_of: Callable[[Row], Named | None]) -> dict[Nam
 
 
 class RemovalChecks:
-    """The lives of each cache; a call is judged at its last row.
+    """The lives of each cache; a call is judged at its last row."""
 
-    `named_of`: the call that a row is of, if it is one of those; `rule_of`: the rule of a call, by its cause.
-    """
-
-    def __init__(
-        self,
-        facts: Facts,
-        report: Reporter,
-        rows: list[Row],
-        named_of: Callable[[Row], Named | None] = _named,
-        rule_of: Mapping[str, str] = RULE_OF,
-    ) -> None:
+    def __init__(self, facts: Facts, report: Reporter, rows: list[Row]) -> None:
         self._facts = facts
         self._report = report
-        self._named_of = named_of
-        self._rule_of = rule_of
         begins = Counter(row["life"] for row in rows if row["op"] == "INSERT" or is_open(row))
         self._twice = {life for life, times in begins.items() if times > 1}
         self._live: defaultdict[Any, dict[int, tuple[Pos, int]]] = defaultdict(dict)
         self._cache_of: dict[int, Any] = {}
         self._gone: set[int] = set()
-        self._calls = _calls(rows, named_of)
+        self._calls = _calls(rows)
 
     def follow(self, now: Moment) -> None:
         """Read one event."""
-        self.take(now.row)
-
-    def take(self, row: Row) -> None:
-        """Read one row."""
-        op, life = row["op"], row["life"]
+        row, op, life = now.row, now.row["op"], now.row["life"]
         begins = (
             (op == "INSERT" or is_open(row)) and life is not None and None not in (row["ledger_id"], row["entry_id"])
         )
@@ -353,19 +335,17 @@ class RemovalChecks:
         if op in ("EVICT", "REMOVE") and life is not None:
             self._gone.add(life)
             self._live[self._cache_of.get(life)].pop(life, None)
-        named = self._named_of(row)
+        named = _named(row)
         if named is not None and self._calls[named].last_seq == row["seq"]:
             self._judge(row, self._calls[named])
 
     def _judge(self, row: Row, call: Call) -> None:
         live = self._live[row["cache"]].items()
         left = [life for life, (pos, begin_seq) in live if begin_seq < call.first_seq and call.covers(pos)]
-        if len(left) > call.n_rows > 1 if call.cause == "GET" else left:
+        if left:
             sure = not self._facts.gapped and not self._facts.many
             last_number = {**row, "life": min(left)}
-            self._report(
-                self._rule_of[call.cause], last_number, "none left", f"{len(left)} left", [call.last_seq], sure
-            )
+            self._report(RULE_OF[call.cause], last_number, "none left", f"{len(left)} left", [call.last_seq], sure)
 
 
 # ---------- read counts
