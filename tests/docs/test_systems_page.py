@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
@@ -10,8 +12,16 @@ from entrycache_protocol.errors import UsageError
 from tests.support import ROOT
 
 
+@pytest.mark.long
 def test_the_page_is_as_it_is_written() -> None:
     assert (ROOT / systems.PAGE).read_text(encoding="utf-8") == systems.render_page()
+
+
+def test_the_page_names_every_operation() -> None:
+    words = set(re.findall(r"\w+", (ROOT / systems.PAGE).read_text(encoding="utf-8")))
+    operations = {name for system in SYSTEMS.values() for name in system.ops}
+    assert len(operations) > 60
+    assert operations - words == set()
 
 
 @pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)

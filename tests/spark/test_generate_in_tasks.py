@@ -43,6 +43,7 @@ def test_a_task_that_fails_is_one_line(spark_session: object) -> None:
     assert "cannot write /proc/nowhere/broker=" in done.stderr
 
 
+@pytest.mark.long
 def test_a_folder_that_is_not_shared_is_reported(
     spark_session: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
