@@ -5,7 +5,7 @@ The seed is fixed.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from entrycache_conformance.generate import make_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams import generation, workload
 from entrycache_evidence.core.models import current_model
+from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_faults.reference.kafka_streams.threads import SHARED
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference.kafka_streams import Config, Variants, initial, ops, step, view_ops
@@ -388,3 +389,67 @@ def open_shared_cache(config: Any) -> Any:
     """Open the cache for several threads, of the reference or of the model under test."""
     model = current_model()
     return history.SharedReference(config) if model is None else model[SHARED](config)
+
+
+# --- Short random runs of forwards that throw, and of windows that nobody hears
+
+FAILING_RUNS, FAILING_STEPS = 160, 22
+PLENTY_BYTES: Final = 1_000_000
+ENTRY_BYTES: Final = 47
+"""The size of an entry with a key and a value of one letter."""
+
+
+def mix_failing_forwards(source: random.Random) -> Iterator[ops.Op]:
+    """Let forwards of one store throw between forwards that write and delete the same few keys."""
+    yield view_ops.StoreOpen("s", old_values=source.random() < 0.5, listens=source.random() < 0.8)
+    for _ in range(3):
+        for key in source.sample("abcd", 2):
+            steps = tuple(_failing_step(source) for _ in range(source.randint(1, 3)))
+            yield source.choice((ops.OnForward("s", key, steps), view_ops.FailForward("s", key, 1)))
+        yield from (_failing_step(source) for _ in range(source.randint(2, 6)))
+        yield view_ops.FailForward("s", source.choice("abcd"), source.choice((1, 1, 2)))
+        yield source.choice((ops.StoreFlush("s"), ops.Flush("s"), ops.Evict("s"), ops.Resize(2 * ENTRY_BYTES)))
+        yield from (ops.All("s"), ops.StoreInner("s"))
+    yield from (ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"), ops.Usage())
+
+
+def _failing_step(source: random.Random) -> ops.Op:
+    """Choose a write, a deletion or a read of a store, or of the namespace below it."""
+    key, value = source.choice("abcd"), source.choice(("1", "2", None))
+    steps: Sequence[ops.Op] = (
+        ops.StorePut("s", key, value),
+        ops.StorePut("s", key, value),
+        ops.StoreDelete("s", key),
+        ops.Delete("s", key),
+        ops.Put("s", key, value, source.random() < 0.7),
+        ops.StoreGet("s", key),
+    )
+    return source.choice(steps)
+
+
+def mix_unheard_windows(source: random.Random) -> Iterator[ops.Op]:
+    """Write windows of two keys and their tombstones out of order, to a store that often nobody listens to."""
+    below, interval = source.choice([*view_ops.Underlying]), source.choice((10, 60))
+    settings = {"below": below, "retention": source.choice((20, 60)), "segment_interval": interval}
+    yield view_ops.StoreOpen("s", kind=view_ops.StoreKind.WINDOW, listens=source.random() < 0.4, **settings)
+    for _ in range(FAILING_STEPS):
+        start, key, value = source.randrange(0, 120, 10), source.choice("ab"), source.choice(("1", None))
+        choices: Sequence[ops.Op] = (
+            view_ops.WindowPut("s", key, start, value),
+            view_ops.WindowPut("s", key, start, value),
+            view_ops.WindowGet("s", key, start),
+            source.choice((ops.StoreFlush("s"), ops.Evict("s"))),
+        )
+        yield source.choice(choices)
+    yield from (ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"))
+
+
+def generate_failing_runs() -> Iterator[Run]:
+    """Generate short runs of forwards that throw, and of windows, every second one under other variants."""
+    for number in range(FAILING_RUNS):
+        source = random.Random(f"failing {number}")
+        variants = choose_each_variant(configuration.Variants(), source) if number % 2 else configuration.Variants()
+        limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES))
+        config = configuration.Config(limit, source.choice((2, 8)), variants)
+        yield config, tuple(mix_failing_forwards(source))
+        yield config, tuple(mix_unheard_windows(source))

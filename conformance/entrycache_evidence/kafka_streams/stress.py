@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.core.stress import choose_each_variant
-from entrycache_evidence.kafka_streams.runs import RELEASED
+from entrycache_evidence.kafka_streams.runs import ENTRY_BYTES, PLENTY_BYTES, RELEASED, generate_failing_runs
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams import ops, view_ops
 
@@ -20,9 +20,6 @@ Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 KEYS: Final = tuple(f"{number:03}" for number in range(70))
 MIXED: Final = ("", "é", "z", "zz", "\uffff", "\U00010000", "\ud83d", "y\U0001f600", "a")
 """Keys whose order differs by code points, by UTF-16 units and by bytes."""
-PLENTY_BYTES: Final = 1_000_000
-ENTRY_BYTES: Final = 47
-"""The size of an entry with a key and a value of one letter."""
 CROWD: Final = 300
 SINGLE_VARIANTS: Final = (
     configuration.Variants(undelivered_eviction=configuration.UndeliveredEviction.LOST),
@@ -559,3 +556,4 @@ def generate_crowded_runs() -> Iterator[Run]:
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
             yield configuration.Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))
     yield from generate_mixed_runs()
+    yield from generate_failing_runs()

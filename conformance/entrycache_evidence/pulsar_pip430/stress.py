@@ -401,6 +401,37 @@ def mix_ledger_operations(source: random.Random) -> Iterator[ops.Op]:
         yield source.choice(source.choices((moves, reads, others), (5, 4, 3))[0])
 
 
+def mix_held_entries(source: random.Random) -> Iterator[ops.Op]:
+    """Hold entries for a cursor while they leave, come anew by the read of another cursor, and are put back."""
+    names, places = (CursorName("c"), CursorName("d")), [at(entry) for entry in range(4)]
+    yield from (ops.Append(A, pos, source.choice((1, 2))) for pos in places)
+    yield from (ops.CursorOpen(A, name, at(0), True) for name in names)
+    for _ in range(5):
+        (name, other), hold = source.sample(names, 2), HoldName(source.choice("hi"))
+        yield from (ops.CursorSeek(A, name, at(0)), ops.CursorRead(A, name, source.choice((2, 4)), hold))
+        yield source.choice((ops.Evict(9), ops.Evict(2), ops.Clear(A), ops.Observe()))
+        yield from (ops.CursorSeek(A, other, at(0)), ops.CursorRead(A, other, source.choice((2, 4)), ABSENT))
+        yield ops.ReplayRead(A, source.choice(names), tuple(source.sample(places, 2)), ABSENT)
+        for pos in source.sample(places, 2):
+            yield ops.ReplayAdd(hold, pos, source.choice(list(ops.Dispatcher)))
+        yield source.choice((ops.Release(hold), ops.Ack(A, name, source.choice(places))))
+    yield from (ops.Observe(), ops.Metrics())
+
+
+HELD_RUNS: Final = 80
+
+
+def generate_held_runs() -> Iterator[Run]:
+    """Generate short runs of held entries, half of them under other variants."""
+    for number in range(HELD_RUNS):
+        source = random.Random(f"held {number}")
+        variants = choose_each_variant(configuration.Variants(), source) if number % 2 else configuration.Variants()
+        config = configuration.Config(
+            max_size_bytes=1_000, evict_by_expected_reads=source.random() < 0.8, variants=variants
+        )
+        yield config, tuple(mix_held_entries(source))
+
+
 def generate_ledger_runs() -> Iterator[Run]:
     """Generate short random runs of a managed ledger, under each tracking of cursors and several variants."""
     for number in range(LEDGER_RUNS):
@@ -559,5 +590,6 @@ def generate_crowded_runs() -> Iterator[Run]:
         yield replace(config, variants=variants), tuple(requeue_many_times())
     yield from generate_random_runs()
     yield from generate_ledger_runs()
+    yield from generate_held_runs()
     yield from generate_flight_runs()
     yield from generate_narrow_runs()

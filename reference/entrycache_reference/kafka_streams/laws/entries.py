@@ -37,10 +37,12 @@ def _size(event: Put | PutIfAbsent) -> int:
 
 
 def _stays(config: Config, pre: State, event: Put, step: Step) -> bool:
-    """Return whether the write succeeded without a call, and its entry is still cached."""
-    return (
-        not law.has_failed(step) and law.is_uncalled(step) and law.node_at(step.state, event.ns, event.key) is not None
-    )
+    """Return whether the write succeeded, its entry is still cached, and nothing was handed over but evicted entries.
+
+    A store that nobody listens to takes all dirty entries without a call that an outcome names.
+    """
+    is_alone = law.is_uncalled(step) and all(row.cause != "CALL" for row in step.rows)
+    return not law.has_failed(step) and is_alone and law.node_at(step.state, event.ns, event.key) is not None
 
 
 def counts_its_bytes(config: Config, pre: State, event: Put, step: Step) -> bool:
@@ -203,7 +205,8 @@ def _wrote(config: Config, pre: State, event: Put, step: Step) -> bool:
 
 def counts_evictions(config: Config, pre: State, event: Put, step: Step) -> bool:
     """Check K-EVICT-6."""
-    undelivered = 1 if law.has_failed(step) and law.loses_undelivered(config) else 0
+    is_undone = law.loses_undelivered(config) or bool(step.outcome.forwarded)  # a forward throws after the eviction
+    undelivered = 1 if law.has_failed(step) and is_undone else 0
     if step.state.evicts != pre.evicts + len(law.evicted_keys(step)) - undelivered:
         return False
     is_evicted = event.key in law.evicted_keys(step)

@@ -260,15 +260,16 @@ def takes_one_each(config: Config, pre: State, event: ReadOfCursor, step: Step) 
 
 
 def gives_back_one(config: Config, pre: State, event: ops.ReplayAdd, step: Step) -> bool:
-    """Check R-LEDGER-9, for a replay that is asked for."""
+    """Check R-LEDGER-9, for a replay that is asked for; requests that wait for its permits may go on afterwards."""
     held = {one.slot: one.is_cached for one in pre.holds[event.hold] if one.slot.pos == event.pos}
     [(slot, is_cached)] = held.items()
     more = [ops.ExpectRead(*slot)] if event.dispatcher is ops.Dispatcher.KEY_SHARED else []
     wanted = [*more, ops.MarkRead(*slot)] if is_cached else []
     left = [one.slot for one in pre.holds[event.hold] if one.slot != slot]
     after = [one.slot for one in step.state.holds.get(event.hold, ())]
+    counted = [part.event for part in step.parts]
     return (
-        [part.event for part in step.parts][: len(wanted)] == wanted
+        (counted[: len(wanted)] if pre.limiter.waiting else counted) == wanted
         and after == left
         and bool(left) == (event.hold in step.state.holds)
     )
