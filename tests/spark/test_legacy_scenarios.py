@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from entrycache_faults.reference.pulsar_legacy import SEEDED_FAULTS
 from entrycache_reference.pulsar_legacy import NAME
 from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.common.rule_files import all_rules
 from entrycache_spark.folders import audit_folder
+from entrycache_spark.replay.pulsar_legacy import broker, calls
 from tests.support.traces import plant
 from tests.support.traces.legacy_scenarios import SCENARIOS
 from tests.support.traces.legacy_script import LegacyScript, at
@@ -59,6 +61,16 @@ def test_an_honest_trace_conforms(tmp_path: Path, preset: str, backend: str) -> 
     scheduled = {"L-TRIGGER-3", "L-TRIGGER-4", "L-TRIGGER-5"}
     inline = {"L-TRIGGER-1", "L-TRIGGER-2", "L-TRIGGER-6", "L-TRIGGER-7"}
     assert {rule.id for rule in all_rules(NAME)} - conforming <= (inline if preset.endswith("late") else scheduled)
+
+
+def test_replay_steps_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replay with a wrong reference finds violations in an honest trace."""
+    plant.honest(tmp_path / "honest", 300, 3, preset="unequal-topics-late")
+    faults = {fault.rule.value: fault for fault in SEEDED_FAULTS.own}
+    for rule in ("L-EVICT-1", "L-EVICT-3", "L-EXPIRE-3", "L-INSERT-1", "L-TRIGGER-1"):
+        for module in (calls, broker):
+            monkeypatch.setattr(module, "step", faults[rule].model.step)
+        assert audit_folder(tmp_path / "honest", "replay").violations, rule
 
 
 @pytest.mark.long

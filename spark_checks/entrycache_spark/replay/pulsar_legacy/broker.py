@@ -262,7 +262,7 @@ class Replay:
         if op in ("INSERT", "REJECT"):
             wanted = calls.answer(replace(calls.extract_offer(row), size=0), entries, now_nanos=row["ts_ns"]).rows[0]
             if op == "INSERT":
-                self._check_stamp(row, wanted.ts_ns)
+                self._check_stamp(row, wanted.ts_ns if wanted.new_stamp_ns is None else wanted.new_stamp_ns)
             if is_known and wanted.op != op:
                 self._name("L-INSERT-2" if op == "INSERT" else "L-INSERT-1", row, wanted.op, seqs)
                 if op == "REJECT" and change is not None and row["call_id"] is not None:
@@ -294,7 +294,7 @@ class Replay:
         if shown_by is None or not manager.has_limit:
             return
         seqs = seqs_of(shown_by, row)
-        wanted = calls.answer(replace(offer, size=0), None, calls.bytes_of(shown_by), manager.config)
+        wanted = calls.answer(replace(offer, size=max(0, offer.size)), None, calls.bytes_of(shown_by), manager.config)
         if op == "INSERT" and wanted.rows[-1].op == "SKIP":
             self._name("L-INSERT-3", row, "SKIP FULL", seqs, self._unbroken)
         elif is_event(row, "SKIP", "FULL") and wanted.rows[-1].op == "INSERT":
