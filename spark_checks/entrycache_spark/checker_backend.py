@@ -30,7 +30,7 @@ from entrycache_trace import parquet, schema
 from entrycache_trace.files import Metadata, Part
 
 _TEXTS: Final = ("op", "cause", "origin")
-_TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks", "named", "copies")
+_TRUTHS: Final = ("accessed", "extend_accessed", "dirty", "manual", "ranks", "drops_late", "named", "copies")
 
 
 class Resources(NamedTuple):

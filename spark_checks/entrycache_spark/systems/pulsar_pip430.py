@@ -52,10 +52,12 @@ SETTING_COLUMNS: Final = {
     "permits_now": "bigint",
     "queue_now": "bigint",
     "timeout_now": "bigint",
+    "drops_late": "boolean",
 }
 """The columns that each event gets from its effective CONFIG, with their SQL types.
 
-The grace period is that of the broker's first CONFIG.
+The grace period is that of the broker's first CONFIG. `drops_late`: what cursors drop waits for a call, so it may lie
+above the slowest cursor of the moment.
 """
 
 
@@ -65,7 +67,13 @@ def setting_values(configs: Sequence[ConfigObject | None]) -> list[tuple[Any, ..
     return [
         (None,) * len(SETTING_COLUMNS)
         if config is None
-        else (*_numbers(config), grace, config["storage_entry_size"], *(config[name] for name in _OF_PERMITS))
+        else (
+            *_numbers(config),
+            grace,
+            config["storage_entry_size"],
+            *(config[name] for name in _OF_PERMITS),
+            config.get("invalidation") == "manual",
+        )
         for config in configs
     ]
 

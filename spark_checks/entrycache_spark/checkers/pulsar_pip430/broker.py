@@ -157,4 +157,4 @@ class PulsarBrokerChecker:
 
 
 def _select_values(settings: SettingValues) -> SettingValues:
-    return {"manual": settings["manual"], "ranks": settings["ranks"]}
+    return {name: settings[name] for name in ("manual", "ranks", "drops_late")}

@@ -303,7 +303,7 @@ def _check_cursors(
                 primitives.flag(flags, w.CURSOR_7, seq)
         elif op == w.READ_BEGIN:
             own[IS_READ] = 1
-        elif op == w.REMOVE and c.cause[i] == w.BY_CURSOR and now[w.RANKS] == 0:
+        elif op == w.REMOVE and c.cause[i] == w.BY_CURSOR and now[w.RANKS] == 0 and now[w.DROPS_LATE] == 0:
             if _is_ahead(cursors, own, c.ledger_id[i], c.entry_id[i]):
                 primitives.flag(flags, w.LEDGER_14, seq)
         elif op == w.SKIP and c.cause[i] == w.BY_NOT_WANTED and call != primitives.NULL:

@@ -68,7 +68,7 @@ OF_TRIGGER, OF_CYCLE, OF_CALL = range(1, 4)
 
 # The columns of a table of settings: those of `SETTING_COLUMNS` in their order, then the limit.
 TRIGGER_NOW, TARGET_NOW, TTL_NOW, REQUEUES_NOW, EXTEND_NOW, RANKS, MANUAL, GRACE, STORAGE = range(9)
-PERMITS_NOW, QUEUE_NOW, TIMEOUT_NOW, LIMIT_NOW = range(9, 13)
+PERMITS_NOW, QUEUE_NOW, TIMEOUT_NOW, DROPS_LATE, LIMIT_NOW = range(9, 14)
 
 
 @jit

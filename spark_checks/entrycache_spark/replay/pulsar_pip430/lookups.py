@@ -180,7 +180,7 @@ class Cursors:
     def _dropped(self, now: trigger_points.Moment, cursors: CacheCursors) -> None:
         """Check that a managed ledger drops only what lies below its slowest cursor."""
         row, places = now.row, [place for place in cursors.members.values() if place is not None]
-        if row["cache"] not in self._managed or now.settings is None or now.settings.ranks is not False or not places:
+        if row["cache"] not in self._managed or not drops_at_once(now.settings) or not places:
             return
         if None not in (row["ledger_id"], row["entry_id"]) and Position(row["ledger_id"], row["entry_id"]) >= min(
             places
@@ -434,6 +434,11 @@ def rules_of(
     yield from _of_levels(row, settings, facts)
 
 
+def drops_at_once(settings: trigger_points.EffectiveValues | None) -> bool:
+    """Return whether cursors make entries leave, and no call has to come first."""
+    return settings is not None and settings.ranks is False and not settings.drops_late
+
+
 def _of_reads_in_flight(row: trigger_points.Row, settings: trigger_points.EffectiveValues | None) -> Iterable[str]:
     op, cause = row["op"], row["cause"]
     yield from {"ANSWER": ("R-INFLIGHT-1",), "ASK": ("R-INFLIGHT-2",), "READ_BEGIN": ("R-INFLIGHT-13",)}.get(op, ())
@@ -443,7 +448,7 @@ def _of_reads_in_flight(row: trigger_points.Row, settings: trigger_points.Effect
         yield "R-INFLIGHT-4"
     if op == "READ_BEGIN" and settings is not None and settings.ranks:
         yield "R-LEDGER-1"
-    if op == "REMOVE" and cause == "CURSOR" and settings is not None and settings.ranks is False:
+    if op == "REMOVE" and cause == "CURSOR" and drops_at_once(settings):
         yield "R-LEDGER-14"
     if op == "PERMIT":
         yield from _PERMIT_RULES.get(cause, ())

@@ -74,6 +74,7 @@ class EffectiveValues:
     permits: int | None
     queue: int | None
     timeout_millis: int | None
+    drops_late: bool
 
 
 def settings_by_row(broker: str, rows: Iterable[Row]) -> list[EffectiveValues | None]:
@@ -119,6 +120,7 @@ def _effective_values(broker: str, row: Row) -> EffectiveValues | None:
         permits=values["max_reads_in_flight_bytes"],
         queue=values["acquire_queue"],
         timeout_millis=values["acquire_timeout_millis"],
+        drops_late=values.get("invalidation") == "manual",
     )
 
 

@@ -1,10 +1,11 @@
 -- R-LEDGER-14: what is dropped because of the cursors of a managed ledger lies below the slowest active one. Where no
 -- cursor is active, or one of them has no position, anything may be dropped. The rule needs the trace from its first
--- event. Only a managed ledger reads by cursors, so a cache without READ_BEGIN is not judged: there a call of its own may
+-- event. With `invalidation` manual it is not checked: what was due may lie above the slowest cursor of a later moment.
+-- Only a managed ledger reads by cursors, so a cache without READ_BEGIN is not judged: there a call of its own may
 -- name any position.
 
 -- checked
-op = 'REMOVE' and cause = 'CURSOR' and not ranks
+op = 'REMOVE' and cause = 'CURSOR' and not ranks and not drops_late
 
 -- needs
 entry_id of REMOVE CURSOR
@@ -33,7 +34,7 @@ lined as (
     ) as epoch,
     max(case when op = 'READ_BEGIN' then 1 else 0 end) over (partition by e.broker, e.cache) as is_managed
   from events e join brokers b on e.broker = b.broker
-  where op in ('CURSOR_ADD', 'CURSOR_MOVE', 'CURSOR_REMOVE', 'READ_BEGIN') or (op = 'REMOVE' and cause = 'CURSOR' and not ranks)
+  where op in ('CURSOR_ADD', 'CURSOR_MOVE', 'CURSOR_REMOVE', 'READ_BEGIN') or (op = 'REMOVE' and cause = 'CURSOR' and not ranks and not drops_late)
 ),
 points as (
   select distinct l.broker, l.cache, n.cursor, l.epoch as seq, 1 as is_question, false as is_member, cast(null as bigint) as ledger_id, cast(null as bigint) as entry_id

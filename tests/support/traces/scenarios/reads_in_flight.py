@@ -257,6 +257,19 @@ def dropped_above_the_slowest(s: Script, violating: bool) -> Violations:
     return wrong(violating, ("R-LEDGER-14", row))
 
 
+@scenario(evict_by_expected_reads=False, invalidation="manual")
+def dropped_by_a_later_call(s: Script, violating: bool) -> Violations:
+    """An invalidation that waited for a call drops what was due then, though a cursor has come since that reads it."""
+    end(s, begin(s))
+    s.cursor("ADD", "a", "c", (1, 3))
+    for entry in range(3):
+        s.offer(at(entry))
+    s.cursor("ADD", "a", "d", (1, 0))
+    s.call()
+    row = s.remove("CURSOR", at(0), *(() if violating else (at(1),)), at(2))
+    return wrong(violating, ("R-INVALIDATE-7", row))
+
+
 @scenario(max_reads_in_flight_bytes=10, acquire_queue=2, acquire_timeout_millis=5)
 def granted_out_of_turn(s: Script, violating: bool) -> Violations:
     """A request is granted at once only if nobody waits."""
