@@ -234,7 +234,8 @@ class Replay:
         own = self._lives.setdefault(life, Life(row if begins else None))
         last, seqs = own.last_values, seqs_of(own.begin, row)
         if own.begin is not None and not begins:
-            for name in calls.PLACE if op in calls.LEAVES else (*calls.PLACE, "size_bytes"):
+            others = () if op in calls.LEAVES else ("size_bytes", "tail_no") if op == "SNAPSHOT" else ("size_bytes",)
+            for name in (*calls.PLACE, *others):
                 if differ(row[name], own.begin[name]) and row[name] != last.get(name):
                     self._name("L-STATE-4", row, f"{name} {own.begin[name]}", seqs, True)
             if differ(stamp, own.stamp) and stamp != last.get("stamp_ns"):
