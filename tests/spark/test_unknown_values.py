@@ -13,9 +13,11 @@ import pytest
 from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.common.unknown_values import ops_of, words_read
 from entrycache_spark.folders import audit_folder
+from entrycache_trace.files import iterate_rows, list_parts
 from tests.support import ROOT
 from tests.support.traces import plant
 from tests.support.traces.checker_runs import audit_by_checker
+from tests.support.traces.levels import record_level, record_stores
 from tests.support.traces.scenarios.scenario import at
 from tests.support.traces.script import Script
 
@@ -33,7 +35,7 @@ PRESETS: Final = {
 KNOWN: Final = {"broker", "seq", "ts_ns", "op", "bytes_after", "cache"}
 """Columns that every row has, and `cache`, without which a trace is refused."""
 MEANS_NOTHING: Final = {"expected_reads"}
-"""Columns whose null is a value: the entry carries no count."""
+"""Columns whose null is a value: the entry carries no count. A PERMIT without a ticket did not wait."""
 
 
 def without(rows: list[plant.Row], at: plant.Row, column: str) -> list[plant.Row]:
@@ -44,14 +46,16 @@ def without(rows: list[plant.Row], at: plant.Row, column: str) -> list[plant.Row
 def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
     """Yield the trace of the same events by recorders that know less, each with its name."""
     chance = random.Random(5)
+    valued = MEANS_NOTHING | ({"ticket"} if any(row["op"] == "PERMIT" for row in rows) else set())
     for name in sorted({name for row in rows for name in row if row[name] is not None} - KNOWN):
-        yield f"never-{name}", [{**row, name: None} for row in rows]
-        if name not in MEANS_NOTHING:
+        if name != "ticket" or name not in valued:
+            yield f"never-{name}", [{**row, name: None} for row in rows]
+        if name not in valued:
             yield f"often-{name}", [{**row, name: None if chance.random() < 0.2 else row[name]} for row in rows]
     for op in sorted({row["op"] for row in rows}):
         yield f"without-{op}", [row for row in rows if row["op"] != op]
     for op, name in sorted({(row["op"], name) for row in rows for name in row if row[name] is not None}):
-        if name not in KNOWN | MEANS_NOTHING:
+        if name not in KNOWN | valued:
             (one,) = chance.sample([row for row in rows if row["op"] == op and row[name] is not None], 1)
             yield f"once-{op}-{name}", without(rows, one, name)
 
@@ -67,6 +71,65 @@ def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: st
     altered = [row for name, own in alterations(rows) for row in plant.renamed(own, name)]
     result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, system=system, threads="one", clock="virtual"))
     assert sorted({(one.broker, one.rule) for one in result.violations}) == []
+
+
+CASES: Final = {"limits": "b1", "ledger": "b8", "cursors": "b2", "stores": "b5"}
+"""For each level, and for stores, the random case whose rows are of most kinds."""
+
+
+def record_case(folder: Path, level: str) -> list[plant.Row]:
+    """Return the rows of a random case at a level of pulsar-pip430, or of stores of kafka-streams."""
+    record, name = (record_stores, "windows") if level == "stores" else (record_level, level)
+    record(folder / level, name, 9)
+    return [row for row in iterate_rows(list_parts(folder / level)) if row["broker"] == CASES[level]]
+
+
+def system_of(level: str) -> str:
+    return "kafka-streams" if level == "stores" else "pulsar-pip430"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("level", CASES)
+def test_what_a_recorder_of_reads_and_stores_does_not_know_accuses_nobody(
+    tmp_path: Path, level: str, backend: str
+) -> None:
+    rows = record_case(tmp_path, level)
+    altered = [row for name, own in alterations(rows) for row in plant.renamed(own, name)]
+    for end in (len(rows) // 10, len(rows) // 2):
+        altered += plant.renamed(rows[end:], f"from {end}") + plant.renamed(rows[:end], f"until {end}")
+    trace = plant.write(tmp_path / "trace", altered, system=system_of(level), threads="one", clock="virtual")
+    assert sorted({(one.broker, one.rule) for one in BACKENDS[backend](trace).violations}) == []
+
+
+def recorded_less(rows: list[plant.Row], names: tuple[str, ...]) -> Iterator[tuple[str, list[plant.Row]]]:
+    """Yield the trace without these columns, without its beginning and settings, and with half a position."""
+    yield "whole", rows
+    for name in names:
+        yield f"no {name}", [{**row, name: None} for row in rows]
+    yield "begins late", rows[len(rows) // 10 :]
+    yield "no settings", [{**row, "value": None} if row["op"] == "CONFIG" else row for row in rows]
+    for row in [row for row in rows if row["op"] in ("CURSOR_ADD", "CURSOR_MOVE") and row["entry_id"] is not None][:6]:
+        for name in ("ledger_id", "entry_id"):
+            yield f"{row['seq']} has no {name}", without(rows, row, name)
+
+
+@pytest.mark.parametrize("backend", ["local", "replay"])
+@pytest.mark.parametrize(
+    ("level", "names"),
+    [
+        ("limits", ("cause", "tail_no", "size_bytes")),
+        ("cursors", ("cause", "expected_reads")),
+        ("stores", ("cause", "call_id")),
+    ],
+)
+def test_a_recorder_of_reads_and_stores_that_records_less_accuses_nobody(
+    tmp_path: Path, level: str, names: tuple[str, ...], backend: str
+) -> None:
+    rows = record_case(tmp_path, level)
+    altered = [row for name, own in recorded_less(rows, names) for row in plant.renamed(own, name)]
+    trace = plant.write(tmp_path / "trace", altered, system=system_of(level), threads="one", clock="virtual")
+    assert sorted({(one.broker, one.rule) for one in BACKENDS[backend](trace).violations}) == []
 
 
 @pytest.mark.long

@@ -29,8 +29,21 @@ if TYPE_CHECKING:
 _UNIFORM_COLUMNS: Final = ("cause", "origin", "call_id")
 """Columns that a recorder may leave out, but then of all rows of an op."""
 
-_UNIFORM_EVENTS: Final = frozenset({("READ_DONE", "life"), ("SNAPSHOT", "life")})
+_UNIFORM_EVENTS: Final = frozenset({("READ_DONE", "life")})
 """Other values of which the same holds."""
+
+_OF_CAUSE: Final = {("PERMIT", "tail_no"): "QUEUED"}
+"""Values that an event needs only if it has this cause."""
+
+_PAIRED_COLUMNS: Final = {
+    (op, name): other
+    for op in ("CURSOR_ADD", "CURSOR_MOVE")
+    for name, other in (("ledger_id", "entry_id"), ("entry_id", "ledger_id"))
+}
+"""Values that an event needs only if it has the other one: a cursor without a position has neither."""
+
+_SOMETIMES_NEEDED: Final = frozenset({("SNAPSHOT", "life"), *_OF_CAUSE, *_PAIRED_COLUMNS})
+"""Values that an event needs, but not in every row of its op."""
 
 _WITHOUT_LIFE_SQL: Final = "(coalesce(cause = 'REJECTED', false) or (op = 'SNAPSHOT' and cache is null))"
 """The rows about no entry, which have no life: of a rejected duplicate, and of a dead slot in a snapshot."""
@@ -51,6 +64,7 @@ Counts = Mapping[str, Mapping[str, int]]
 def counted_columns(system: str) -> tuple[str, ...]:
     """Return the columns whose values are counted, `seq` first."""
     needed = {name for event in AUDITED[system].format.events for name in event.needs}
+    needed |= {name for op, name in _SOMETIMES_NEEDED if op in AUDITED[system].format.by_op}
     present = set(AUDITED[system].columns)
     return (*_PLAIN, *sorted((needed | set(_UNIFORM_COLUMNS)) & present - {"seq"}))
 
@@ -75,7 +89,7 @@ def count_in_sql(backend: rule_files.SqlBackend, system: str, brokers: Sequence[
     """Count the values of these brokers by a query over the trace."""
     columns = counted_columns(system)
     backend.table("suspects", {"broker": "string"}, [(broker,) for broker in brokers])
-    counted = ", ".join(f"sum(case when {_missing_sql(name)} then 0 else 1 end)" for name in columns)
+    counted = ", ".join(f"sum(case when {_missing_sql(name, columns)} then 0 else 1 end)" for name in columns)
     counts: dict[str, dict[str, dict[str, int]]] = {}
     for broker, op, *present in backend.rows(
         f"select broker, op, {counted} from trace where broker in (select broker from suspects) group by broker, op"
@@ -86,13 +100,29 @@ def count_in_sql(backend: rule_files.SqlBackend, system: str, brokers: Sequence[
 
 def _is_missing(row: Mapping[str, Any], name: str) -> bool:
     """Return whether a row lacks a value that it could have."""
+    if row.get(name) is not None:
+        return False
+    event = (row["op"], name)
+    if event in _OF_CAUSE:
+        return bool(row["cause"] == _OF_CAUSE[event])
+    if event in _PAIRED_COLUMNS:
+        return row.get(_PAIRED_COLUMNS[event]) is not None
     without_life = row["cause"] == "REJECTED" or (row["op"] == "SNAPSHOT" and row["cache"] is None)
-    return row.get(name) is None and not (name == "life" and without_life)
+    return not (name == "life" and without_life)
 
 
-def _missing_sql(name: str) -> str:
-    """Return the same condition in SQL."""
-    return f"{name} is null" + (f" and not {_WITHOUT_LIFE_SQL}" if name == "life" else "")
+def _missing_sql(name: str, columns: Sequence[str]) -> str:
+    """Return the same condition in SQL, for a trace that has these columns."""
+    unneeded = [_WITHOUT_LIFE_SQL] if name == "life" else []
+    unneeded += [
+        f"(op = '{op}' and coalesce(cause <> '{cause}', true))" for (op, own), cause in _OF_CAUSE.items() if own == name
+    ]
+    unneeded += [
+        f"(op = '{op}' and {other} is null)"
+        for (op, own), other in _PAIRED_COLUMNS.items()
+        if own == name and other in columns
+    ]
+    return " and not ".join([f"{name} is null", *unneeded])
 
 
 class Lack(NamedTuple):
@@ -145,8 +175,9 @@ class RowsInSql(NamedTuple):
         known = known_columns(self.system)
         columns = sorted({lack.column for lack in lacks})
         self.backend.table("suspects", {"broker": "string"}, [(broker,)])
-        where = " or ".join(f"(op = '{lack.op}' and {_missing_sql(lack.column)})" for lack in lacks)
-        selected = ", ".join(["op", *known, *(f"{_missing_sql(name)} as no_{name}" for name in columns)])
+        present = counted_columns(self.system)
+        where = " or ".join(f"(op = '{lack.op}' and {_missing_sql(lack.column, present)})" for lack in lacks)
+        selected = ", ".join(["op", *known, *(f"{_missing_sql(name, present)} as no_{name}" for name in columns)])
         rows = self.backend.rows(
             f"select {selected} from trace where broker in (select broker from suspects) and ({where}) "
             f"limit {MAX_ROWS + 1}"
@@ -214,6 +245,7 @@ def find_unknown(counts: Counts, metadata: Metadata) -> list[Lack]:
             continue
         rows = present["seq"]
         needs = {name for name in event.needs if not (metadata.many_threads and (op, name) in _RACED_EVENTS)}
+        needs |= {name for own, name in _SOMETIMES_NEEDED if own == op}
         uniform = set() if metadata.many_threads else _uniform_columns(event)
         for name, count in present.items():
             lacks = rows - count

@@ -31,7 +31,8 @@ READ_COLUMN_MEANINGS: Final = {
     "entry",
     "tail_no": "the number of the slot that the event gave the entry, from 0, in the queue's own order; for PERMIT the "
     "number of the place that a waiting request gets",
-    "ticket": "the number of the slot that was taken; for PERMIT that of the request which waits no longer",
+    "ticket": "the number of the slot that was taken; for PERMIT that of the request which waits no longer, null if it "
+    "did not wait",
     "bound": "in a time pass the cutoff; in a size pass the bytes still to free before the event; for PERMIT the "
     "permits that the request was for",
     "read_id": "the `seq` of the READ_BEGIN of the read, its own there",
@@ -164,7 +165,7 @@ EVENTS: Final = (
         ("ALL", "FAIL", "BUSY", "SHORT"),
         "storage answers an ask; the rows of the entries that the answer brings come after it. SHORT: only the first "
         "entries came, up to `last_entry_id`; BUSY: too many requests",
-        (*POSITION_COLUMNS, "last_entry_id", "ask_id"),
+        (*POSITION_COLUMNS, "cause", "last_entry_id", "ask_id"),
     ),
     EventFormat(
         "READ_END",
@@ -178,7 +179,7 @@ EVENTS: Final = (
         ("TAKEN", "QUEUED", "REFUSED", "GIVEN"),
         "bytes of reads in flight are granted, asked for in vain (the request waits, or is refused), or given back; a "
         "request that waited is TAKEN, or REFUSED once it has timed out, with the `ticket` of its place in the queue",
-        ("permits",),
+        ("cause", "permits"),
         ("bound", "tail_no", "ticket"),
     ),
     EventFormat("LEDGER_DELETE", (), "a ledger is deleted; the rows of its entries come after", ("cache", "ledger_id")),

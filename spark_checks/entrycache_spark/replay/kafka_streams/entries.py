@@ -147,6 +147,7 @@ class Handed(NamedTuple):
     call_id: int | None
     seq: int
     dirty: bool = True
+    is_named: bool = True
 
     def is_of(self, row: Row) -> bool:
         """Return whether it was the same life, and in the same call."""
@@ -286,7 +287,9 @@ class Entries:
             return
         just = op == "EVICT" and self.was_handed
         if op == "FLUSH" or (row["dirty"] and not just):
-            self._report("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]])
+            flushed = key_state.flushed
+            sure = not self._facts.many and (flushed is None or flushed.is_named)
+            self._report("K-FLUSH-2", row, "a clean entry", [node.write, row["seq"]], sure=sure)
 
     def _apply(self, row: Row, key_state: KeyState, node: state.Node | None) -> None:
         op, cache, key = row["op"], row["cache"], str(row["key_hash"])
@@ -320,7 +323,8 @@ class Entries:
         elif op == "FAILED" and key_state.flushed is not None:
             key_state.last_shown = key_state.last_shown._replace(dirty=True)
         elif op == "FLUSH":
-            key_state.flushed = Handed(row["life"], row["call_id"], row["seq"])
+            named = row["cause"] is not None
+            key_state.flushed = Handed(row["life"], row["call_id"], row["seq"], is_named=named)
             key_state.last_shown = key_state.last_shown._replace(dirty=False)
             if node is not None and key_state.put is not None:
                 self._mark(cache, key, node, bool(key_state.put["dirty"]) and row["life"] != node.write)
@@ -351,6 +355,7 @@ class Calls:
         self._opened_as: str | None = None
         self._put_cache: str | None = None
         self._failed_call: int | None = None
+        self._unnamed_call: int | None = None
         self._opened_seq: int | None = None
         self._handed_seq: int | None = None
         self._other_seq: int | None = None
@@ -371,6 +376,8 @@ class Calls:
             self._changed_call = call_id
         if op == "FAILED":
             self._failed_call = call_id
+        if op == "FLUSH" and row["cause"] is None:
+            self._unnamed_call = call_id
         own = call_id is not None and self._opened_call == call_id
         overflows = own and self._opened_as == "PUT" and op == "EVICT" and self._is_unheard(before, row)
         self.sure_evicts += overflows
@@ -403,4 +410,5 @@ class Calls:
         if self._opened_as == "SHRINK":
             self._report("K-RESIZE-2", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])
         if self._opened_as == "PUT" and self._entries.spaces[self._put_cache].nodes:
-            self._report("K-EVICT-4", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]])
+            sure = not self._facts.many and self._unnamed_call != row["call_id"]
+            self._report("K-EVICT-4", row, f"at most {limit_bytes} bytes", [row["call_id"], row["seq"]], sure=sure)

@@ -96,14 +96,16 @@ class Lookups:
         if row["call_id"] is None or row["cursor"] is not None or not (fill or lookup):
             return
         last, sure = self._fills.get(row["call_id"]), not self._facts.many
-        if last is not None and lookup:
-            self._report("R-READ-7", row, "lookups before fills", row["op"], [last["seq"], row["seq"]], sure)
-        elif last is not None and _goes_astray(row, last):
+        if last is not None and lookup and last["unasked_seq"] is not None:
+            self._report("R-READ-7", row, "lookups before fills", row["op"], [last["unasked_seq"], row["seq"]], sure)
+        elif last is not None and fill and _goes_astray(row, last):
             self._report("R-READ-9", row, "ascending, one count", row["entry_id"], [last["seq"], row["seq"]], sure)
         if fill:
             names = ("expected_reads", "ledger_id", "entry_id")
             known = {} if last is None else {name: last[name] for name in names if row[name] is None}
-            self._fills[row["call_id"]] = {**row, **known}
+            earlier = None if last is None else last["unasked_seq"]
+            unasked = row["seq"] if row["ask_id"] is None else earlier
+            self._fills[row["call_id"]] = {**row, **known, "unasked_seq": unasked}
 
 
 def _goes_astray(row: trigger_points.Row, last: trigger_points.Row) -> bool:
@@ -208,7 +210,8 @@ class Cursors:
 
     def _turned(self, row: trigger_points.Row, cursors: CacheCursors) -> None:
         op, name = row["op"], row["cursor"]
-        pos = None if row["ledger_id"] is None else Position(row["ledger_id"], row["entry_id"])
+        known = None not in (row["ledger_id"], row["entry_id"])
+        pos = Position(row["ledger_id"], row["entry_id"]) if known else None
         if op == "CURSOR_ADD":
             cursors.members[name] = pos
             cursors.restart_ns = _later(cursors.restart_ns, row["ts_ns"])
@@ -348,7 +351,8 @@ class ReadsInFlight:
             or ask.answer is not None
             or any(trigger_points.differ(row[name], ask.row[name]) for name in ("cache", "ledger_id", "entry_id"))
             or (is_short and not row["entry_id"] <= row["last_entry_id"] < ask.row["last_entry_id"])
-            or (not is_short and row["last_entry_id"] != ask.row["last_entry_id"])
+            or (cause is None and row["last_entry_id"] > ask.row["last_entry_id"])
+            or (cause is not None and not is_short and row["last_entry_id"] != ask.row["last_entry_id"])
         ):
             self._report("R-INFLIGHT-1", row, "the answer to an open ask", "ANSWER", [row["seq"]], self._known)
         for other in self._asks.values() if cause == "FAIL" else ():

@@ -290,7 +290,7 @@ class Counters:
         self._island = 0
         self._counts: Counter[str] = Counter()
         self._off: dict[str, int | None] = {}
-        self._settings_known = True
+        self._unsized: set[str] = set()
 
     def follow(self, now: Moment) -> None:
         """Read one event."""
@@ -298,6 +298,7 @@ class Counters:
             self._island = now.island
             self._counts.clear()
             self._off.clear()
+            self._unsized.clear()
         row, op, cause = now.row, now.row["op"], now.row["cause"]
         counts = self._counts
         counts["inserted_entries"] += op == "INSERT"
@@ -309,6 +310,8 @@ class Counters:
             storage_bytes = (None if now.settings is None else now.settings.storage_bytes) or 0
             counts[f"{name}_entries"] += 1
             size_bytes = row["size_bytes"]
+            if size_bytes is None and (op == "HIT" or row["ask_id"] is not None or row["cursor"] is not None):
+                self._unsized.add(f"{name}_bytes")
             counts[f"{name}_bytes"] += size_bytes if size_bytes is not None else storage_bytes * (op == "MISS")
         if op == "METRICS":
             self._check_counters(now)
@@ -323,12 +326,13 @@ class Counters:
             value, counted, off = counters.get(name), self._counts[name], self._off.get(name)
             if (
                 value is not None
+                and name not in self._unsized
                 and (priced or name != "miss_bytes")
                 and (not whole or value != counted)
                 and (whole if off is None else value - counted != off)
             ):
                 wrong[rule] = name
-            self._off[name] = None if value is None else value - counted
+            self._off[name] = None if value is None or name in self._unsized else value - counted
         for rule, name in wrong.items():
             self._report(rule, row, f"{name} {self._counts[name]}", counters.get(name), [row["seq"]], sure)
         if counters.get("bytes") not in (None, held_bytes(row)):
@@ -515,7 +519,10 @@ class LimiterReplay:
         """Check that a call has not left the head waiting although it fits."""
         row, head = now.row, self._queue.get(self._next_ticket)
         limit = None if now.settings is None else now.settings.permits
-        if head is None or row["cause"] == "QUEUED" or limit is None or not self._fits(head["permits"], limit):
+        if head is None or row["cause"] == "QUEUED" or None in (limit, head["permits"]):
+            return
+        assert limit is not None
+        if not self._fits(head["permits"], limit):
             return
         if row["cause"] == "REFUSED":
             if row["ticket"] is not None and not self._variants["leaves_waiting"]:

@@ -1,6 +1,6 @@
 -- K-EVICT-4: a write evicts from the namespace that it wrote while the total is above the limit and that namespace
 -- holds entries. When a call that began with a PUT has ended, the total is at or under the limit, or that namespace is
--- empty, unless a FLUSH failed (cause FAILED). Up to the first FLUSH no other namespace loses entries; after it a
+-- empty, unless a FLUSH failed (cause FAILED; one without a cause may have failed). Up to the first FLUSH no other namespace loses entries; after it a
 -- listener may do anything.
 
 -- checked
@@ -22,7 +22,7 @@ concat(cast(bytes_after as string), ' bytes, ', cast(put_live as string), ' entr
 array(call_id, seq)
 
 -- sure
-not many
+not many and coalesce(unnamed_call <> call_id, true)
 
 -- over streamed: only the namespace that was written loses entries
 overflows and whole and cache <> put_cache

@@ -24,5 +24,5 @@ concat(op, ' of a dirty one')
 -- seqs
 array(coalesce(flushed_seq, put_seq), seq)
 
--- sure
-not many
+-- sure: a flush without a cause may have failed
+not many and is_sure_flush

@@ -6,6 +6,7 @@ op = 'DELETE' and cause = 'FLUSH'
 
 -- needs
 life of DELETE FLUSH
+call_id of DELETE FLUSH
 life of FLUSH
 
 -- over streamed

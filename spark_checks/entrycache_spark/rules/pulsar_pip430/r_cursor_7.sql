@@ -8,6 +8,7 @@ op = 'INSERT' and cause = 'FILL' and cursor is not null and ranks
 
 -- needs
 CONFIG.evict_by_expected_reads of INSERT FILL
+ever expected_reads of INSERT FILL
 once cursor of CURSOR_ADD
 
 -- window: fills between two cursor events of their cache are compared at once, each one with the last event of every

@@ -12,7 +12,7 @@ last_entry_id of ASK, ANSWER
 -- over asked
 op = 'ANSWER' and (
   asked_seq is null or answered_seq is not null or cache <> asked_cache or ledger_id <> asked_ledger or entry_id <> asked_first
-  or case when cause = 'SHORT' then not last_entry_id between entry_id and asked_last - 1 else last_entry_id <> asked_last end
+  or case when cause is null then last_entry_id > asked_last when cause = 'SHORT' then not last_entry_id between entry_id and asked_last - 1 else last_entry_id <> asked_last end
 )
 
 -- expected

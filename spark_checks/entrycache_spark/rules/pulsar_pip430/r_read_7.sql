@@ -25,8 +25,8 @@ case when changed_seq is null then array(seq) else array(changed_seq, seq) end
 -- sure: with several threads a lookup may be recorded after the event that it overtook
 not many
 
--- over calls: only reads that name no cursor; a call of a reader may be several reads, one after the other
-op in ('HIT', 'MISS') and filled_seq is not null
+-- over calls: only reads that name no cursor, and no ask; a call of a reader may be several reads, one after the other
+op in ('HIT', 'MISS') and unasked_seq is not null
 
 -- expected
 'all lookups of a read before its fills'
@@ -35,7 +35,7 @@ op in ('HIT', 'MISS') and filled_seq is not null
 concat(op, ' after a fill of the same call')
 
 -- seqs
-array(filled_seq, seq)
+array(unasked_seq, seq)
 
 -- sure: with several threads another call may fill an entry that this one reads from storage
 not many

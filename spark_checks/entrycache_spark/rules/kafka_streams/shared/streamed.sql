@@ -18,7 +18,7 @@ remembered as (
       over past as used,
     max(case when op in ('EVICT', 'DELETE', 'REMOVE') then seq end) over past as ended_seq,
     max(case when op in ('EVICT', 'DELETE', 'REMOVE', 'MISS') then seq end) over past as gone_seq,
-    last_value(case when op = 'FLUSH' then struct(seq as at, life as life, call_id as call_id) end, true) over past as flushed,
+    last_value(case when op = 'FLUSH' then struct(seq as at, life as life, call_id as call_id, cause as cause) end, true) over past as flushed,
     last_value(case when op = 'EVICT' then struct(life as life, call_id as call_id, dirty as dirty) end, true) over past as left_by,
     max(case when op = 'FAILED' then seq end) over past as failed_seq,
     lead(struct(op as op, life as life, call_id as call_id, dirty as dirty))
@@ -39,6 +39,7 @@ keyed as (
     end as dirty_shown,
     coalesce(put.at > ended_seq, put.at is not null) as live,
     flushed.at as flushed_seq, flushed.life as flushed_life, flushed.call_id as flushed_call,
+    flushed.at is null or flushed.cause is not null as is_sure_flush,
     greatest(used.at, gone_seq, flushed.at) as seen_seq,
     op = 'FLUSH' and coalesce(
       (left_by.life = life and left_by.call_id = call_id and left_by.dirty)
@@ -94,6 +95,7 @@ spaced as (
     sum(case when op = 'MISS' then 1 else 0 end) over upto as n_misses,
     sum(case when op = 'MISS' and written then 1 else 0 end) over upto as n_sure_misses,
     sum(case when op in ('HIT', 'FLUSH') then 1 when op = 'EVICT' and dirty then -1 else 0 end) over upto as n_hits,
+    sum(case when op = 'FLUSH' and cause is null then 1 else 0 end) over upto as n_unnamed,
     sum(case when op = 'FAILED' or (op = 'FLUSH' and cause is null) then 1 else 0 end) over upto as n_vague
   from changed
   window upto as (partition by broker, cache order by seq rows between unbounded preceding and current row)
@@ -127,6 +129,7 @@ lined as (
     max(case when op = 'CONFIG' and limit_now < limit_before then seq end) over upto as shrunk_seq,
     max(case when op not in ('HIT', 'MISS', 'CACHE_OPEN', 'STORE_OPEN', 'VIEW', 'VIEW_ENTRY') then call_id end) over past as changed_call,
     max(case when op = 'FAILED' then call_id end) over upto as failed_call,
+    max(case when op = 'FLUSH' and cause is null then call_id end) over upto as unnamed_call,
     max(case when op in ('FLUSH', 'FAILED') then seq end) over past as handed_seq,
     max(case when op not in ('FLUSH', 'FAILED') then seq end) over past as other_seq,
     last_value(case when op = 'METRICS' and cache is null then value end, true) over past as metrics_before

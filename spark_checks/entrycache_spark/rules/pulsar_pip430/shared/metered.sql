@@ -1,4 +1,4 @@
--- Each METRICS event with the events since the start, and the METRICS event before it in the same island.
+-- Each METRICS event with the events since the start (a sum of bytes is null if a row of it has no size), and the METRICS event before it in the same island.
 with summed as (
   select
     e.broker, seq, e.life, op, island, many, value, storage_bytes, coalesce(manager_bytes, bytes_after) as held,
@@ -12,16 +12,22 @@ with summed as (
     sum(case when op = 'HIT' and cause in ('READ', 'REPLAY') then 1 else 0 end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_hits,
     sum(case when op = 'HIT' and cause in ('READ', 'REPLAY') then size_bytes else 0 end)
-      over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_hit_bytes,
+      over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as sum_of_hits,
+    max(case when op = 'HIT' and cause in ('READ', 'REPLAY') and size_bytes is null then 1 else 0 end)
+      over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as unsized_hits,
     sum(case when op = 'MISS' and cause in ('READ', 'REPLAY') then 1 else 0 end)
       over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_misses,
     sum(case when op = 'MISS' and cause in ('READ', 'REPLAY') then coalesce(size_bytes, storage_bytes) else 0 end)
-      over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as n_miss_bytes
+      over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as sum_of_misses,
+    max(case when op = 'MISS' and cause in ('READ', 'REPLAY') and size_bytes is null and (ask_id is not null or cursor is not null) then 1 else 0 end)
+      over (partition by e.broker, island order by seq rows between unbounded preceding and current row) as unsized_misses
   from events e join brokers b on e.broker = b.broker
 ),
 reported as (
   select
     *,
+    case when unsized_hits = 0 then sum_of_hits end as n_hit_bytes,
+    case when unsized_misses = 0 then sum_of_misses end as n_miss_bytes,
     counter(value, 'inserted_entries') as inserted, counter(value, 'evicted_entries') as evicted,
     counter(value, 'eviction_cycles') as cycles, counter(value, 'hit_entries') as hits,
     counter(value, 'hit_bytes') as hit_bytes, counter(value, 'miss_entries') as misses,
