@@ -393,7 +393,7 @@ def open_shared_cache(config: Any) -> Any:
 
 # --- Short random runs of forwards that throw, and of windows that nobody hears
 
-FAILING_RUNS, FAILING_STEPS = 160, 22
+FAILING_RUNS, FAILING_STEPS = 120, 22
 PLENTY_BYTES: Final = 1_000_000
 ENTRY_BYTES: Final = 47
 """The size of an entry with a key and a value of one letter."""
@@ -407,9 +407,11 @@ def mix_failing_forwards(source: random.Random) -> Iterator[ops.Op]:
             steps = tuple(_failing_step(source) for _ in range(source.randint(1, 3)))
             yield source.choice((ops.OnForward("s", key, steps), view_ops.FailForward("s", key, 1)))
         yield from (_failing_step(source) for _ in range(source.randint(2, 6)))
+        yield ops.StoreAll("s")
         yield view_ops.FailForward("s", source.choice("abcd"), source.choice((1, 1, 2)))
         yield source.choice((ops.StoreFlush("s"), ops.Flush("s"), ops.Evict("s"), ops.Resize(2 * ENTRY_BYTES)))
         yield from (ops.All("s"), ops.StoreInner("s"))
+        yield from (ops.Evict("s") for _ in range(source.choice((0, 2, 4))))
     yield from (ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"), ops.Usage())
 
 
@@ -428,12 +430,12 @@ def _failing_step(source: random.Random) -> ops.Op:
 
 
 def mix_unheard_windows(source: random.Random) -> Iterator[ops.Op]:
-    """Write windows of two keys and their tombstones out of order, to a store that often nobody listens to."""
+    """Write windows of two keys, one named like a window, out of order, to a store that often nobody listens to."""
     below, interval = source.choice([*view_ops.Underlying]), source.choice((10, 60))
     settings = {"below": below, "retention": source.choice((20, 60)), "segment_interval": interval}
     yield view_ops.StoreOpen("s", kind=view_ops.StoreKind.WINDOW, listens=source.random() < 0.4, **settings)
     for _ in range(FAILING_STEPS):
-        start, key, value = source.randrange(0, 120, 10), source.choice("ab"), source.choice(("1", None))
+        start, key, value = source.randrange(0, 120, 10), source.choice(("a", "a@0")), source.choice(("1", None))
         choices: Sequence[ops.Op] = (
             view_ops.WindowPut("s", key, start, value),
             view_ops.WindowPut("s", key, start, value),
@@ -442,10 +444,27 @@ def mix_unheard_windows(source: random.Random) -> Iterator[ops.Op]:
         )
         yield source.choice(choices)
     yield from (ops.StoreFlush("s"), ops.StoreInner("s"), ops.Metrics("s"))
+    yield view_ops.StoreOpen("t", kind=view_ops.StoreKind.SESSION, below=below)
+    for start in source.sample((5, 10, 100), 3):  # sessions of one end, whose starts have other orders as texts
+        yield view_ops.SessionPut("t", "a", start, 120, "1")
+        if source.random() < 0.3:
+            yield ops.StoreFlush("t")
+    yield from (view_ops.SessionView("t", "a"), view_ops.SessionView("t", "a", backward=True), ops.StoreInner("t"))
+
+
+def mix_tombstones(source: random.Random) -> Iterator[ops.Op]:
+    """List a store of which some keys are cached, as values or as tombstones, between keys that are not."""
+    yield from (ops.StorePut("s", key, "0") for key in "abcdef")
+    yield from (ops.Evict("s") for _ in "abcdef")
+    for _ in range(4):
+        for key in source.sample("abcdef", 3):
+            yield source.choice((ops.StorePut("s", key, "1"), ops.StoreDelete("s", key), ops.StoreDelete("s", key)))
+        yield from (ops.StoreAll("s"), view_ops.StoreView("s", "b", "e", source.random() < 0.5))
+        yield source.choice((ops.Evict("s"), ops.Evict("s"), ops.StoreFlush("s")))
 
 
 def generate_failing_runs() -> Iterator[Run]:
-    """Generate short runs of forwards that throw, and of windows, every second one under other variants."""
+    """Generate short runs of forwards that throw, windows and tombstones, every second one under other variants."""
     for number in range(FAILING_RUNS):
         source = random.Random(f"failing {number}")
         variants = choose_each_variant(configuration.Variants(), source) if number % 2 else configuration.Variants()
@@ -453,3 +472,4 @@ def generate_failing_runs() -> Iterator[Run]:
         config = configuration.Config(limit, source.choice((2, 8)), variants)
         yield config, tuple(mix_failing_forwards(source))
         yield config, tuple(mix_unheard_windows(source))
+        yield config, tuple(mix_tombstones(source))
