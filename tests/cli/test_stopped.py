@@ -135,16 +135,30 @@ def test_the_programs_of_a_campaign_keep_the_subjects_that_are_over(monkeypatch:
     assert stopped.value.partial_result["stopped"]
 
 
+@pytest.mark.long
 def test_a_diff_prints_what_it_has_found_and_writes_no_page(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 40))
+    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 160))
     code, out, _ = run(capsys, "diff", "fast", "count-stops-at-zero", "--out", "page.md")
     assert code == 130
     assert "--cases 200, stopped" in out
     assert "Met in" in out
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stopped_diff_that_found_nothing_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 9))
+    code, out, _ = run(capsys, "diff", "fast", "fast")
+    assert code == 130
+    assert "--cases 200, stopped" in out
+    monkeypatch.setattr(behaviour, "make_run", StoppedAt(behaviour.make_run, 9))
+    code, out, _ = run(capsys, "diff", "fast", "fast", "--json")
+    value = json.loads(out)
+    assert (code, value["differences"], value["stopped"]) == (130, [], True)
 
 
 def measured(what: str) -> Measurement:

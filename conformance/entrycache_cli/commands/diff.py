@@ -46,7 +46,7 @@ def command(before: str, after: str, seed: int, cases: int, out: Path | None, as
             more: dict[str, int | list[str]] = {"exceptions": exceptions}
             differences = find_behaviour_differences(one, other, seed, cases, _notify, uncompared)
         except errors.Interrupted as stopped:
-            if stopped.partial_result:
+            if stopped.partial_result is not None:
                 text = to_markdown((before, after), stopped.partial_result, f"{run}, stopped", exceptions)
                 _say(text, (before, after), stopped.partial_result, {**more, "stopped": True}, as_json)
             raise
