@@ -13,10 +13,13 @@ from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.levels import PROFILES, find_rare
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.coverage import SIDE_CELLS
+from entrycache_conformance.systems.pulsar_pip430.workload import within_schema
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
+from entrycache_protocol.declaration import Declaration
 from entrycache_reference import pulsar_pip430, vocabulary
 from entrycache_reference.pulsar_pip430 import ops
+from entrycache_reference.pulsar_pip430.config import Invalidation
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
@@ -120,3 +123,12 @@ def test_r_state_9__cases_show_that_usage_opens_a_cache() -> None:
         return done._replace(state=done.state._replace(caches=caches))
 
     assert count_other_answers("cursors", step)
+
+
+@pytest.mark.parametrize("offers", [True, False])
+def test_only_a_subject_that_runs_invalidations_gets_cases_that_hold_them_back(offers: bool) -> None:
+    ops_offered = frozenset(SYSTEM.ops) - (frozenset() if offers else {"run_invalidations"})
+    declaration = Declaration(SYSTEM, ops_offered)
+    config = pulsar_pip430.Config(invalidation=Invalidation.MANUAL)
+    assert (within_schema(config, declaration) == config) is offers
+    assert ("run_invalidations" in declaration.unsupported_reason(config, ())) is not offers
