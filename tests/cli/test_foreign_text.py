@@ -26,6 +26,7 @@ from entrycache_conformance.java.program import CLASS_NAME, render_java_test
 from entrycache_conformance.known import EntryCheck, EntryState, KnownFailure, KnownReport
 from entrycache_conformance.report import RunReport, Skip
 from entrycache_protocol.errors import escape_unprintable
+from entrycache_protocol.strict_json import seal_json
 from tests.support import ROOT
 from tests.support.command import run
 from tests.support.nasty import NASTY
@@ -90,7 +91,7 @@ def results(text: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("text", NASTY)
 def test_a_report_shows_text_as_text(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "results.jsonl"
-    path.write_text("".join(json.dumps(result) + "\n" for result in results(text)), "ascii")
+    path.write_text("".join(json.dumps(seal_json(result)) + "\n" for result in results(text)), "ascii")
     said = {form: run(capsys, "report", str(path), "--to", form) for form in ("terminal", *FORMATS)}
     assert {(code, err) for code, _, err in said.values()} == {(0, "")}
     for _, out, _ in said.values():

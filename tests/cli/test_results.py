@@ -241,6 +241,17 @@ def test_an_edited_result_is_refused_by_its_digest(tmp_path: Path) -> None:
             read_results(path)
 
 
+def test_a_result_without_a_digest_gets_no_green_badge(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "results.jsonl"
+    for one, words in (
+        (conformed("conforms"), "conforms, with exceptions"),
+        (seal_json(conformed("conforms")), "conforms"),
+    ):
+        path.write_text(json.dumps(one), "utf-8")
+        code, out, _ = run(capsys, "report", str(path), "--to", "badge")
+        assert (code, json.loads(out)["message"]) == (0, words)
+
+
 def test_a_proof_whose_verdict_contradicts_its_problems_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     for verdict, problems, refused in (("conforms", [], False), ("conforms", ["x"], True), ("violates", [], True)):

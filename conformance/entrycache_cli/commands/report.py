@@ -1,7 +1,7 @@
 """The command `entrycache report`, which prints files of results in another format."""
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -9,6 +9,7 @@ from entrycache_cli.commands.options import exits_with_code
 from entrycache_cli.report import content, formats, run_text, terminal
 from entrycache_cli.report.results import read_results, result_kind, verdict_table
 from entrycache_conformance.report import RunReport
+from entrycache_protocol.strict_json import DIGEST
 
 TERMINAL: Final = "terminal"
 
@@ -25,7 +26,7 @@ def command(paths: tuple[Path, ...], form: str) -> int:
     A FILE holds what --json printed, one object a line, at most 16 MiB. With --to html, several results stand side by
     side on one page.
     """
-    results = [result for path in paths for result in read_results(path)]
+    results = [note_missing_digest(result) for path in paths for result in read_results(path)]
     if form == TERMINAL:
         out = terminal.make_console()
         out.print(verdict_table(results))
@@ -36,3 +37,11 @@ def command(paths: tuple[Path, ...], form: str) -> int:
     else:
         terminal.echo(formats.FORMATS[form](results), nl=False)
     return 0
+
+
+def note_missing_digest(result: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of `conform` with an exception if nothing shows that nobody has edited it."""
+    if DIGEST in result or result_kind(result, "a result") != "conform":
+        return result
+    exception = {"kind": "no digest", "what": "the result", "reason": "somebody may have edited it"}
+    return {**result, "exceptions": [*result.get("exceptions", ()), exception]}
