@@ -29,6 +29,7 @@ def conformed(verdict: str) -> dict[str, Any]:
 
 
 AUDITED = {"schema": 1, "rules": {"R-EVICT-8": "violates", "R-STATE-1": "inconclusive"}, "violations": 1}
+CLEAN = {"schema": 1, "rules": {"R-STATE-1": "conforms"}, "violations": 0}
 PROVED = {
     "schema": 1,
     "evidence": [{"rule": "R-LIVENESS-1", "grade": "proved", "bounds": "1 + [accessed]", "refuted_mutant": "none"}],
@@ -120,7 +121,8 @@ def test_the_end_of_the_demo_has_at_most_40_lines_of_80_columns(
     ],
 )
 def test_a_badge_is_green_only_where_all_was_checked(results: list[dict[str, Any]], message: str) -> None:
-    assert json.loads(FORMATS["badge"](results))["message"] == message
+    sealed = [seal_json(result) for result in results]
+    assert json.loads(FORMATS["badge"](sealed))["message"] == message
 
 
 LEVEL: Final = {"examples": 3, "steps": 9, "missing": []}
@@ -245,7 +247,9 @@ def test_a_result_without_a_digest_gets_no_green_badge(tmp_path: Path, capsys: p
     path = tmp_path / "results.jsonl"
     for one, words in (
         (conformed("conforms"), "conforms, with exceptions"),
+        (CLEAN, "conforms, with exceptions"),
         (seal_json(conformed("conforms")), "conforms"),
+        (seal_json(CLEAN), "conforms"),
     ):
         path.write_text(json.dumps(one), "utf-8")
         code, out, _ = run(capsys, "report", str(path), "--to", "badge")

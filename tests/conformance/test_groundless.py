@@ -91,6 +91,20 @@ def test_a_level_needs_its_central_operations(ops: set[str], tmp_path: Path) -> 
     assert judged(subject, tmp_path).levels["range"].verdict is Verdict.CONFORMS
 
 
+@pytest.mark.parametrize(
+    ("system", "level", "ops", "said"),
+    [
+        ("kafka-streams", "views", {"store_view"}, "operations of this level that the subject declares"),
+        ("pulsar-pip430", "inflight", {"append", "cursor_open", "read_begin"}, "central operations storage_answer"),
+    ],
+)
+def test_part_of_a_level_is_nothing_checked(system: str, level: str, ops: set[str], said: str, tmp_path: Path) -> None:
+    subject = reference_subject(SYSTEMS[system])
+    report = judged(without_operations(subject, subject.declaration.ops - ops), tmp_path, (level,))
+    assert report.verdict is Verdict.NOTHING_CHECKED
+    assert said in report.skipped[-1].reason
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "level", "ops", "reason"),

@@ -295,7 +295,11 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
                 "ledger": (frozenset({"append"}), frozenset({"cursor_read", "replay_read"})),
                 "limits": (frozenset({"acquire"}), frozenset({"give_back"})),
                 "pending": (frozenset({"fetch"}), frozenset({"storage_answer"})),
-                "inflight": (frozenset({"append"}), frozenset({"read_begin", "replay_begin"})),
+                "inflight": (
+                    frozenset({"append"}),
+                    frozenset({"read_begin", "replay_begin"}),
+                    frozenset({"storage_answer"}),
+                ),
             }
         ),
         smoke=SMOKE_CASES,
