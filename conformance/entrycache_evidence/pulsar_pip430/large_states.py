@@ -212,6 +212,7 @@ def begin_with_consumers(config: configuration.Config, large: int) -> Iterator[S
     yield from (state, ops.Append(A, at(0, 3), 7), ops.CursorState(A, names[-1]), ops.CursorState(A, names[0]))
     yield from (state, ops.CheckBacklogs(A), ops.Activate(A, names[-1]), ops.CursorSeek(A, names[-1], at(1, 2)))
     yield from (ops.CursorReset(A, names[-2], at(0)), ops.MarkDelete(A, C, at(0)), ops.Ack(A, names[-2], at(0)))
+    yield ops.RunInvalidations(A)
     yield from (ops.CursorRead(A, names[-2], 2, ALL), ops.ReplayAdd(ALL, at(0, 2), ops.Dispatcher.KEY_SHARED))
     yield from (ops.Deactivate(A, names[-1]), ops.CursorClose(A, names[-1]), ops.CursorOpen(A, names[-1], at(0)))
 
@@ -400,6 +401,7 @@ def begin_with_great_ledgers(config: configuration.Config, large: int) -> Iterat
         ops.DeleteLedger(A, GREAT + 1),
         ops.CursorClose(A, D),
         ops.Deactivate(A, D),
+        ops.RunInvalidations(A),
     ):
         yield from (state, event, ops.CursorState(A, C), ops.CursorRead(A, C, 3, ALL), ops.Metrics(), ops.Usage())
         yield from (ops.ReplayAdd(ALL, first, ops.Dispatcher.KEY_SHARED), ops.Activate(A, D), ops.CheckBacklogs(A))
@@ -530,6 +532,7 @@ def begin_with_great_reads(config: configuration.Config, large: int) -> Iterator
         yield from (ops.StorageAnswer(GREAT + 1, ops.StorageAnswerKind.ALL), ops.CursorState(A, C))
 
 
+MANUAL: Final = configuration.Invalidation.MANUAL
 LARGE_STATES: Final = (
     begin_with_caches,
     begin_with_entries,
@@ -576,8 +579,8 @@ def generate_runs_from_large_states(large: int) -> Iterator[Run]:
         used = crowd if begin is begin_with_consumers else flags
         yield used, tuple(begin(used, large))
     for begin in (begin_with_ledgers, begin_with_consumers):
-        used = replace(crowd, evict_by_mark_deleted=True)
-        yield used, tuple(begin(used, large))
+        for used in (replace(crowd, evict_by_mark_deleted=True), replace(crowd, invalidation=MANUAL)):
+            yield used, tuple(begin(used, large))
     grouped = configuration.Variants(
         replay=configuration.Replay.GROUPED,
         limiter_order=list(configuration.LimiterOrder)[-1],
