@@ -129,3 +129,27 @@ LAST = (
 def test_a_command_ends_before_python_takes_itself_apart() -> None:
     done = subprocess.run([sys.executable, "-c", LAST], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (3, "said\nat exit\n", "")
+
+
+WRITES = """
+import os, signal, sys, time
+from entrycache_cli.commands import exit_codes
+with exit_codes.stopped_by_signals():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(9)
+    except KeyboardInterrupt:
+        with exit_codes.writing_report():
+            time.sleep(exit_codes.GRACE_SECONDS + 0.5)
+            print("written", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"), [(WRITES, "written\n"), (WRITES.replace("writing_report", "suppress"), "")]
+)
+def test_a_report_that_is_written_when_a_command_is_stopped_is_finished(program: str, said: str) -> None:
+    """Anything else has to end within the grace."""
+    program = program.replace("exit_codes.suppress", "exit_codes.contextlib.suppress")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == said

@@ -9,7 +9,8 @@
 
 `OneLineErrors` is the click class of a command line. It runs a command inside `stopped_by_signals`, turns each
 exception into a line and an exit code, and ends the process. A signal raises KeyboardInterrupt in the main thread; a
-second thread ends the process if that takes too long. All processes that the command has started end with it.
+second thread ends the process if that takes too long; a report that is being written then has `REPORT_SECONDS` more.
+All processes that the command has started end with it.
 """
 
 import contextlib
@@ -38,6 +39,10 @@ INTERNAL_ERROR: Final = 70
 READER_GONE: Final = 141
 GRACE_SECONDS: Final = 1.5
 """The time that a stopped command has to close its files and processes before it is ended."""
+REPORT_SECONDS: Final = 15.0
+"""The time that a report has after that if it is being written then."""
+_reports: Final = threading.Event()
+"""Set while a report is written."""
 
 NO_SPACE_ERRORS: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 """Errors of the operating system that mean a full disk."""
@@ -243,6 +248,16 @@ def stopped_by_signals() -> Iterator[list[int]]:
 
 
 @contextlib.contextmanager
+def writing_report() -> Iterator[None]:
+    """Let the first stop signal wait for the report that is written inside."""
+    _reports.set()
+    try:
+        yield
+    finally:
+        _reports.clear()
+
+
+@contextlib.contextmanager
 def _end_after_grace() -> Iterator[None]:
     """Start a thread that ends the process after the grace once a signal arrives, even if the main thread is busy."""
     over = threading.Event()
@@ -252,7 +267,9 @@ def _end_after_grace() -> Iterator[None]:
     def watch() -> None:
         with os.fdopen(read_end, "rb", buffering=0) as numbers:
             while number := numbers.read(1):
-                if number[0] in STOP_SIGNALS and not over.wait(GRACE_SECONDS):
+                if number[0] not in STOP_SIGNALS or over.wait(GRACE_SECONDS):
+                    continue
+                if not (_reports.is_set() and over.wait(REPORT_SECONDS)):
                     _end_now(number[0])
 
     threading.Thread(target=watch, daemon=True).start()

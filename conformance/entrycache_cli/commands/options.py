@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
+from entrycache_cli.commands import exit_codes
 from entrycache_cli.commands.exit_codes import print_error
 from entrycache_cli.report.terminal import echo
 from entrycache_cli.settings import DIRECT_MEMORY_BYTES
@@ -149,10 +150,13 @@ class ReportFiles(NamedTuple):
         Raises:
             Unwritten: a file cannot be written.
         """
-        for form, path in self.paths.items():
-            if path is not None:
-                from entrycache_cli.report.formats import FORMATS  # noqa: PLC0415 - most runs write no report
+        requested = [(form, path) for form, path in self.paths.items() if path is not None]
+        if not requested:
+            return
+        with exit_codes.writing_report():
+            from entrycache_cli.report.formats import FORMATS  # noqa: PLC0415 - most runs write no report
 
+            for form, path in requested:
                 files.write_text(path, FORMATS[form](results))
 
 
