@@ -182,8 +182,8 @@ def case_from_json(value: Any, systems: Systems) -> Case:
         system,
         config,
         steps,
-        read_array(value, "outcomes", "the case"),
-        read_array(value, "got", "the case"),
+        _read_outcomes(value, "outcomes"),
+        _read_outcomes(value, "got"),
         rules,
         note,
         earlier,
@@ -239,6 +239,19 @@ def read_array(value: dict[str, Any], name: str, where: str) -> tuple[Any, ...]:
     if type(items) is not list:
         raise UsageError(f"the {name} of {where} are not an array")
     return tuple(items)
+
+
+def _read_outcomes(value: dict[str, Any], name: str) -> tuple[dict[str, Any], ...]:
+    """Return the outcomes under a key of a case.
+
+    Raises:
+        UsageError: they are no array of objects.
+    """
+    items = read_array(value, name, "the case")
+    for at, item in enumerate(items):
+        if type(item) is not dict:
+            raise UsageError(f"item {at} of the {name} of the case is {describe_value(item)}, expected an object")
+    return items
 
 
 def read_rules_and_note(value: dict[str, Any], where: str) -> tuple[tuple[str, ...], str]:
