@@ -107,7 +107,7 @@ def _state_text(system: AnySystem, case: Case) -> _StateText:
     """Return the part of the state that every case shows, and the parts of the levels whose operations the case has."""
     text = system.text
     levels = {op.level for run in (*case.earlier, case) for op in run.steps}
-    parts = [part for level, part in text.at_level.items() if level in levels]
+    parts = tuple({part.name: part for level, part in text.at_level.items() if level in levels}.values())
     names = [text.name, *(part.name for part in parts)]
 
     def state_text(state: Any) -> str:

@@ -95,6 +95,15 @@ def test_a_list_reports_only_the_requested_rules(capsys: pytest.CaptureFixture[s
     assert "no level meets R-EXPIRE-99" in err
 
 
+def test_a_list_reports_only_the_requested_levels(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "conform", "reference", "--list", "--level", "limits", "--json")
+    assert code == 0
+    assert {name: [*levels] for name, levels in json.loads(out)["systems"].items()} == {PULSAR.name: ["limits"]}
+    code, _, err = run(capsys, "conform", "--list", "--level", "limit")
+    assert code == 2
+    assert "unknown level 'limit'" in err
+
+
 def test_a_rule_is_asked_at_the_levels_that_meet_it() -> None:
     assert levels_of_rules(PULSAR, ["R-CURSOR-2"]) == ("cursors", "ledger", "inflight")
     assert levels_of_rules(PULSAR, ["R-CURSOR-2", "R-EVICT-8"]) == (

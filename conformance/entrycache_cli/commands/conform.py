@@ -128,18 +128,22 @@ def print_problems(known: KnownReport, fixed: list[str] | None, code: int) -> in
 
 
 def print_rule_list(
-    declaration: Declaration | None, system: str | None, as_json: bool, requested: frozenset[str] = frozenset()
-) -> int:
-    """Print the levels, rules and operations of one subject, one system or all systems, optionally for some rules only.
+    declaration: Declaration | None, system: str | None, as_json: bool, requested: frozenset[str] = frozenset(),
+    only_levels: tuple[str, ...] = (),
+) -> int:  # fmt: skip
+    """Print the levels, rules and operations of one subject, one system or all systems, optionally for some rules or
+    levels only.
 
     Raises:
-        UsageError: there is no such system, or no such rule in it.
+        UsageError: there is no such system, no such level, or no such rule in it.
     """
     if declaration is not None:
         systems = [declaration.system]
     else:
         systems = list(SYSTEMS.values()) if system is None else [system_named(system, SYSTEMS)]
     levels_by_system = {each.name: rules_by_level(each) for each in systems}
+    if only_levels:
+        levels_by_system = _only_levels(levels_by_system, only_levels)
     if requested:
         levels_by_system = _only_rules(levels_by_system, requested)
     if as_json:
@@ -165,6 +169,22 @@ def rules_by_level(system: AnySystem) -> dict[str, Any]:
         }
         for level in list_levels(system)
     }
+
+
+def _only_levels(levels_by_system: dict[str, dict[str, Any]], requested: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """Keep only the requested levels, and the systems that have one of them.
+
+    Raises:
+        UsageError: no system has one of them.
+    """
+    known = dict.fromkeys(level for levels in levels_by_system.values() for level in levels)
+    if unknown := [level for level in requested if level not in known]:
+        raise UsageError(f"unknown level {unknown[0]!r}; expected one of: {', '.join(known)}")
+    kept_systems = {
+        name: {level: parts for level, parts in levels.items() if level in requested}
+        for name, levels in levels_by_system.items()
+    }
+    return {name: kept for name, kept in kept_systems.items() if kept}
 
 
 def _only_rules(levels_by_system: dict[str, dict[str, Any]], requested: frozenset[str]) -> dict[str, dict[str, Any]]:
@@ -282,7 +302,8 @@ def command(
     output = Output(as_json, kwargs.pop("quiet"), ReportFiles({"junit": junit, "html": html}), [])
     try:
         if lists:
-            return _print_list(choice, as_json, requested_rules(kwargs["rules"], kwargs["known"]))
+            requested = requested_rules(kwargs["rules"], kwargs["known"])
+            return _print_list(choice, as_json, requested, kwargs["levels"])
         return _run(choice, output, **kwargs)
     except BrokenSubject as error:
         subject_seen = next(iter(output.subjects), None)
@@ -294,13 +315,15 @@ def command(
         raise
 
 
-def _print_list(choice: resolve.SubjectChoice, as_json: bool, requested: frozenset[str]) -> int:
+def _print_list(
+    choice: resolve.SubjectChoice, as_json: bool, requested: frozenset[str], levels: tuple[str, ...]
+) -> int:
     """Print what can be tested on a subject or a system; without either, on all systems."""
     if choice.name is None and choice.command is None:
-        return print_rule_list(None, choice.system, as_json, requested)
+        return print_rule_list(None, choice.system, as_json, requested, levels)
     subject = resolve.resolve_subject(choice)
     try:
-        return print_rule_list(subject.declaration, None, as_json, requested)
+        return print_rule_list(subject.declaration, None, as_json, requested, levels)
     finally:
         subject.close()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from entrycache import Subject
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.judge import Coverage, judge_case, run_reference
 from entrycache_conformance.resolve import PythonSubject
@@ -147,3 +148,44 @@ def test_the_fast_cache(
         fast_cache.DECLARATION,
     )
     assert explain_first(subject, config, steps) == rule
+
+
+class WrongTable(Subject):
+    """A table of pending reads that ends other reads than it should when its first ask fails."""
+
+    system = "pulsar-pip430"
+    ended: tuple[str, ...] = ()
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.sent = 0
+
+    def fetch(self, read: str, first: Any, last: Any) -> dict[str, Any]:
+        if self.sent and tuple(last)[1] < 2:
+            return {}
+        begin = 2 if self.sent else first[1]
+        self.sent += 1
+        return {"asked": [{"ask": self.sent - 1, "ledger": 1, "first": begin, "last": last[1]}]}
+
+    def storage_answer(self, ask: int, answer: Any) -> dict[str, Any]:
+        return {"done": [{"read": read, "error": "read-failed"} for read in self.ended]}
+
+
+@pytest.mark.parametrize(("last", "ended", "rule"), [(3, ("a", "b"), "R-INFLIGHT-8"), (1, ("a",), "R-INFLIGHT-6")])
+def test_a_failed_answer_that_ends_the_wrong_reads(last: int, ended: tuple[str, ...], rule: str) -> None:
+    steps = [
+        {"op": "fetch", "read": "a", "first": [1, 0], "last": [1, 1]},
+        {"op": "fetch", "read": "b", "first": [1, 0], "last": [1, last]},
+        {"op": "storage_answer", "ask": 0, "answer": "fail"},
+    ]
+    assert explain_first(PythonSubject(type("Table", (WrongTable,), {"ended": ended})), {}, steps) == rule
+
+
+def test_texts_show_permits_and_asks() -> None:
+    steps = [{"op": "acquire", "id": "a", "permits": 3}, {"op": "acquire", "id": "b", "permits": 8}]
+    steps += [{"op": "fetch", "read": "c", "first": [1, 0], "last": [1, 1]}]
+    config = {"max_reads_in_flight_bytes": 10}
+    case = case_from_json({"system": "pulsar-pip430", "config": config, "steps": steps}, SYSTEMS)
+    state = run_reference(case, Coverage())[-1].state
+    texts = case.system.text.at_level
+    assert texts["limits"].state(state) == "permits: 7 free\na has 3\nb waits for 8"
+    assert texts["pending"].state(state) == "ask 0 (1,0-1): c"

@@ -184,3 +184,26 @@ def _cursors(state: Any) -> list[Lane]:
         if boxes:
             lanes.append(Lane(str(name), boxes))
     return lanes
+
+
+def permits_text(state: Any) -> str:
+    """Return the permits that are free, those that are out, and the requests that wait, from the head."""
+    limiter = state.limiter
+    lines = [f"permits: {limiter.free} free"]
+    lines += [f"{_request_text(name)} has {permits}" for name, permits in limiter.out.items()]
+    lines += [f"{_request_text(one.name)} waits for {one.permits}" for one in limiter.waiting]
+    return "\n".join(lines)
+
+
+def _request_text(name: Any) -> str:
+    return name if isinstance(name, str) else f"{name.read}, range {name.number},"
+
+
+def asks_text(state: Any) -> str:
+    """Return the reads of storage that are not answered yet, each with the reads that wait for it."""
+    lines = []
+    for number, ask in sorted(state.pending.asks.items()):
+        waiting = ", ".join(dict.fromkeys(waiter.read for waiter in ask.waiting))
+        sealed = "" if ask.is_joinable else ", not joinable"
+        lines.append(f"ask {number} ({ask.ledger},{ask.first}-{ask.last}{sealed}): {waiting or '(nobody)'}")
+    return "\n".join(lines) if lines else "(no asks)"

@@ -315,7 +315,12 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
         "queue",
         explanation.queue_text,
         explanation.lanes,
-        {"cursors": system.Text("cursors", explanation.cursors_text, explanation.cursor_lanes)},
+        {
+            "cursors": system.Text("cursors", explanation.cursors_text, explanation.cursor_lanes),
+            "pending": system.Text("asks", explanation.asks_text),
+            "inflight": system.Text("asks", explanation.asks_text),
+            "limits": system.Text("permits", explanation.permits_text),
+        },
     ),
     blame=explanation.BLAME,
     fast=FAST,

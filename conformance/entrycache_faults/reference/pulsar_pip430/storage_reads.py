@@ -426,3 +426,31 @@ def give_to_all_but_the_last(
         return pending_reads.give_to_all(pending, number, answer)
     forgotten = ask._replace(waiting=ask.waiting[:-1])
     return pending_reads.give_to_all(pending._replace(asks={**pending.asks, number: forgotten}), number, answer)
+
+
+@seeded_fault(Rule.INFLIGHT_8, "pending_reads.give_to_all", other=True)
+def fail_with_the_first_part(
+    pending: PendingReads, number: int, answer: ops.StorageAnswerKind | int
+) -> tuple[PendingReads, tuple[outcomes.EndedRead, ...]]:
+    """A read fails with the first part that it loses, while its other parts are still to come."""
+    after, done = pending_reads.give_to_all(pending, number, answer)
+    lost = [name for name, opened in after.reads.items() if opened.range.has_failed]
+    left = {
+        other: ask._replace(waiting=tuple(waiter for waiter in ask.waiting if waiter.read not in lost))
+        for other, ask in after.asks.items()
+    }
+    reads = {name: opened for name, opened in after.reads.items() if name not in lost}
+    failed = tuple(outcomes.EndedRead(name, error=outcomes.ReadError.READ_FAILED) for name in lost)
+    return after._replace(asks=left, reads=reads), (*done, *failed)
+
+
+@seeded_fault(Rule.INFLIGHT_6, "pending_reads.give_to_all", other=True)
+def fail_the_asker_alone(
+    pending: PendingReads, number: int, answer: ops.StorageAnswerKind | int
+) -> tuple[PendingReads, tuple[outcomes.EndedRead, ...]]:
+    """A failed answer fails the read that asked, and the others never hear of it."""
+    ask = pending.asks[number]
+    if not pending_reads.is_failure(answer):
+        return pending_reads.give_to_all(pending, number, answer)
+    alone = ask._replace(waiting=tuple(waiter for waiter in ask.waiting if waiter.read == ask.waiting[0].read))
+    return pending_reads.give_to_all(pending._replace(asks={**pending.asks, number: alone}), number, answer)
