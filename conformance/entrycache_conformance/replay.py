@@ -5,12 +5,13 @@ schedules are the same. `run_smoke_cases` plays one hand-made case per operation
 any search.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import explain, histories, levels
 from entrycache_conformance.failure import FailingHistory, Failure
-from entrycache_conformance.judge import is_match, judge_case
+from entrycache_conformance.judge import follow_file, is_match, judge_case
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol import errors, strict_json
 from entrycache_protocol.case import Case, History, case_from_json, read_case
@@ -33,9 +34,9 @@ NO_STEPS: Final = "it has no steps"
 class ReplayResult(NamedTuple):
     """The result of a replay. Without a `failure` subject and reference agree.
 
-    `stale` holds the steps at which the outcomes in the file are not the reference's. `uncompared` are the operations
-    of whose answers nothing is compared. `hidden_step` is the step at which the file shows a failure, if nothing of
-    that failure is compared on this subject.
+    `stale` holds the steps at which the file has an outcome that the reference does not allow. `uncompared` are the
+    operations of whose answers nothing is compared. `hidden_step` is the step at which the file shows a failure, if
+    nothing of that failure is compared on this subject.
     """
 
     case: Case
@@ -73,12 +74,7 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
         require_supported(run, subject)
     steps, answer, difference = judge_case(subject, case)
     expected = [case.system.wire.write_outcome(done.outcome) for done in steps]
-    is_guided = case.system.model.is_guided(case.steps) or subject.declaration.order_slack
-    stale = [
-        index
-        for index, outcome in enumerate(() if is_guided else case.outcomes)
-        if index >= len(expected) or not strict_json.is_same_json(outcome, expected[index])
-    ]
+    stale = [] if subject.declaration.order_slack else find_stale_steps(case, expected)
     if isinstance(answer, SkippedRun):
         return ReplayResult(case, None, answer, stale)
     if difference is None:
@@ -86,6 +82,17 @@ def replay_case(path: Path, subject: TestedSubject) -> ReplayResult:
         return ReplayResult(case, None, None, stale, declaration.uncompared_ops(), find_hidden_step(case, declaration))
     rules = tuple(rule.value for rule in explain.explain_difference(subject, case, steps, difference))
     return ReplayResult(case, Failure.of(FailingCase(case, steps, difference), rules, str(path)), None, stale)
+
+
+def find_stale_steps(case: Case, expected: Sequence[Any]) -> list[int]:
+    """Return the steps whose outcome in a case's file is not the reference's, nor one that the promise allows."""
+    if case.system.model.is_guided(case.steps):
+        expected = [case.system.wire.write_outcome(done.outcome) for done in follow_file(case).steps]
+    return [
+        index
+        for index, outcome in enumerate(case.outcomes)
+        if index >= len(expected) or not strict_json.is_same_json(outcome, expected[index])
+    ]
 
 
 def find_hidden_step(case: Case, declaration: Declaration) -> int | None:

@@ -65,6 +65,20 @@ def test_outcomes_that_only_python_takes_for_the_reference_s_are_stale(tmp_path:
     assert replay_case(path, reference_subject(SYSTEM)).stale == [0]
 
 
+@pytest.mark.parametrize(("value", "stale"), [("1", []), ("2", []), ("3", [3])])
+def test_an_outcome_that_guides_is_stale_only_if_the_promise_forbids_it(
+    value: str, stale: list[int], tmp_path: Path
+) -> None:
+    """A view may show either write of a key, and no third value."""
+    path = tmp_path / "case.json"
+    first, second = ({"op": "store_put", "store": "s", "key": "x", "value": number} for number in "12")
+    opened, following = {"op": "view_open", "view": "v", "store": "s"}, {"op": "view_next", "view": "v"}
+    outcomes = [{}, {}, {}, {"entry": ["x", value]}]
+    steps = [first, opened, second, following]
+    path.write_text(json.dumps({"system": "kafka-streams", "steps": steps, "outcomes": outcomes}), "utf-8")
+    assert replay_case(path, reference_subject(SYSTEMS["kafka-streams"])).stale == stale
+
+
 @pytest.mark.parametrize(
     ("config", "refused"), [({"max_size_bytes": 0}, True), ({"ttl_nanos": 0}, False), ({"max_size_bytes": 200}, False)]
 )
