@@ -12,6 +12,7 @@ import pytest
 
 from entrycache_evidence.rulebook import examples, render
 from entrycache_evidence.rulebook.render import describe_fault, describe_settings, tabulate_steps
+from entrycache_protocol.errors import UsageError
 from entrycache_reference.rules import Rule
 
 Value = dict[str, Any]
@@ -89,7 +90,6 @@ def test_a_history_that_is_not_about_its_rule_is_reported(folder: Path, monkeypa
 @pytest.mark.parametrize(
     ("edit", "problem"),
     [
-        ({"got": [5]}, "does not fit the schema: 5 is not of type 'object'"),
         ({"note": ""}, "has no note"),
         ({"rules": ["R-EVICT-2"]}, "names R-EVICT-2 in `rules`"),
         ({"config": {"max_requeues": 5}}, "gives max_requeues at its default"),
@@ -98,6 +98,19 @@ def test_a_history_that_is_not_about_its_rule_is_reported(folder: Path, monkeypa
 )
 def test_an_example_that_is_no_lesson_is_reported(folder: Path, edit: Value, problem: str) -> None:
     assert problem in change(Rule.EVICT_3, lambda value: value.update(edit))
+
+
+def test_an_example_whose_outcomes_are_no_objects_is_refused(folder: Path) -> None:
+    with pytest.raises(UsageError, match="item 0 of the got of the case is 5, expected an object"):
+        change(Rule.EVICT_3, lambda value: value.update(got=[5]))
+
+
+def test_an_example_that_does_not_fit_the_schema_is_reported(folder: Path) -> None:
+    example = examples.load_example(Rule.EVICT_3)
+    assert examples._fits(example) == []
+    assert examples._fits(example._replace(value={**example.value, "note": 5})) == [
+        "does not fit the schema: 5 is not of type 'string'"
+    ]
 
 
 @pytest.mark.parametrize("rule", [Rule.STATE_8, Rule.EVICT_3])
