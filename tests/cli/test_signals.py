@@ -137,7 +137,7 @@ from entrycache_cli.commands import exit_codes
 exit_codes.GRACE_SECONDS = {grace}
 with exit_codes.stopped_by_signals():
     try:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(9)
     except KeyboardInterrupt:
         with {context}():
