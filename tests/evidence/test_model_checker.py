@@ -9,12 +9,13 @@ from dataclasses import replace
 import pytest
 
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_evidence.core.models import FAULT_OF
+from entrycache_evidence.core.models import FAULT_OF, OTHER_FAULTS
 from entrycache_evidence.core.scheduler import run_alone
-from entrycache_evidence.model_checker.checker import broken_rules, explore
-from entrycache_evidence.model_checker.evidence import exhaust, refute
+from entrycache_evidence.model_checker.checker import broken_rules, explore, find_shortest
+from entrycache_evidence.model_checker.evidence import exhaust, load_first_sightings, refute
 from entrycache_evidence.pulsar_pip430 import bounded_models
 from entrycache_evidence.pulsar_pip430.state_space import BoundedModel, Events, ListedModel, SaturatedStates
+from entrycache_faults.model import Fault
 from entrycache_protocol.case import case_from_json, format_case
 from entrycache_reference import pulsar_pip430
 from entrycache_reference.pulsar_pip430.laws import LAWS
@@ -134,6 +135,21 @@ def test_a_mutant_is_refuted_by_a_shortest_case(rule: Rule, steps: int) -> None:
     again = case_from_json(json.loads(format_case(case)), SYSTEMS)
     assert again.steps == case.steps
     assert format_case(again) == format_case(case)
+
+
+OF_INVALIDATIONS = (FAULT_OF[Rule.LEDGER_14], *(fault for fault in OTHER_FAULTS if fault.rule is Rule.LEDGER_14))
+
+
+@pytest.mark.parametrize("fault", OF_INVALIDATIONS, ids=lambda fault: fault.note)
+def test_r_ledger_14__the_model_of_waiting_invalidations_refutes_each_fault(fault: Fault) -> None:
+    refutation = find_shortest(fault, [bounded_models.INVALIDATIONS])
+    assert refutation is not None
+    assert broken_rules(refutation.counterexample.case) == ()
+
+
+def test_each_rule_of_level_ledger_that_fires_is_refuted_in_a_model() -> None:
+    ledger = [rule for rule in Rule if rule.name.startswith("LEDGER_")]
+    assert [rule for rule in ledger if refute(rule, bounded_models.CI, load_first_sightings()[rule]) is None] == []
 
 
 def test_a_broken_reference_is_a_failure_and_no_evidence() -> None:

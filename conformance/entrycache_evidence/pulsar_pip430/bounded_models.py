@@ -253,9 +253,75 @@ LEDGER: Final = ListedModel(
 )
 """A managed ledger whose storage answers at once."""
 
+BOTH_FLAGS: Final = replace(
+    LEDGER,
+    name="appends, reads and replays, both flags",
+    config=replace(LEDGER.config, evict_by_mark_deleted=True),
+    events=(
+        *(ops.Append(_A, pos, 10) for pos in (Position(1, 1), Position(2, 0))),
+        ops.CursorRead(_A, _C, 2),
+        ops.ReplayRead(_A, _C, (_LOW, _OTHER)),
+        *(ops.Ack(_A, _C, pos) for pos in (_LOW, _OTHER)),
+        ops.MarkDelete(_A, _D, _NEXT),
+        *(kind(_A, _C) for kind in (ops.Deactivate, ops.Activate)),
+        ops.Evict(1),
+    ),
+    description="appends and a rollover, a read, a replay, acknowledgements, a cursor that leaves, a pass",
+    depth=5,
+    start=(*LEDGER.start, ops.CursorOpen(_A, _D, _LOW, durable=False)),
+)
+"""Entries that are counted by expected reads, and cursors that are tracked where they have acknowledged."""
+
+INVALIDATIONS: Final = ListedModel(
+    "invalidations that wait for a call",
+    config.Config(
+        ttl_nanos=0,
+        evict_by_expected_reads=False,
+        storage=config.Storage.HELD,
+        min_backlog_cursors=1,
+        min_backlog_entries=1,
+        invalidation=config.Invalidation.MANUAL,
+    ),
+    (
+        ops.RunInvalidations(_A),
+        *(ops.Append(_A, pos, 10) for pos in (_THIRD, _OTHER)),
+        ops.ReadBegin(_A, _C, _F, 2),
+        ops.ReadBegin(_A, _D, _G, 1),
+        *(ops.StorageAnswer(ask, answer) for ask in range(2) for answer in (*ops.StorageAnswerKind, 1)),
+        ops.Release(HoldName(_F)),
+        ops.Ack(_A, _C, _LOW),
+        ops.MarkDelete(_A, _C, _NEXT),
+        *(ops.CursorSeek(_A, cursor, pos) for cursor, pos in ((_C, _LOW), (_C, _NEXT), (_D, _NEXT))),
+        *(kind(_A, _C) for kind in (ops.Deactivate, ops.Activate)),
+        ops.CursorClose(_A, _D),
+        ops.CheckBacklogs(_A),
+        ops.DeleteLedger(_A, 0),
+        ops.Evict(1),
+    ),
+    "the call, an append and a rollover, two reads and every answer to two asks, a release, acknowledgements, seeks, "
+    "cursors that leave and come back, a check of backlogs, a deleted ledger, a pass",
+    slots=9,
+    depth=5,
+    start=(
+        ops.Append(_A, _LOW, 10),
+        *(ops.CursorOpen(_A, cursor, _LOW) for cursor in (_C, _D)),
+        ops.Append(_A, _NEXT, 10),
+    ),
+)
+"""A managed ledger whose invalidations wait, while reads are out whose answers are late, short or errors."""
+
+REPLACED_INVALIDATIONS: Final = replace(
+    INVALIDATIONS,
+    name="invalidations that wait for a call, as in the releases",
+    config=replace(INVALIDATIONS.config, variants=config.Variants(due_everything=config.DueEverything.REPLACED)),
+    depth=4,
+)
+"""The same with the variant of R-LEDGER-14."""
+
 LATER_LEVELS: Final = (
     *(MANAGER, MANUAL, READS, ALL_VARIANTS, CURSORS, HEAP, PENDING),
-    *(LEDGER, LIMITER, IN_FLIGHT, PERMITS),
+    *(LEDGER, BOTH_FLAGS, INVALIDATIONS, REPLACED_INVALIDATIONS),
+    *(LIMITER, IN_FLIGHT, PERMITS),
 )
 
 
@@ -385,6 +451,9 @@ BOUNDED: Final[Mapping[str, int]] = {
     READS.name: 7,
     WITHOUT_EXPECTED_READS.name: 8,
     WITHOUT_BUDGET.name: 5,
+    BOTH_FLAGS.name: 4,
+    INVALIDATIONS.name: 4,
+    REPLACED_INVALIDATIONS.name: 3,
     IN_FLIGHT.name: 3,
     PERMITS.name: 4,
 }
