@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from tests.support import ROOT
-from tests.support.layers import cycles, folder_pairs, imports, modules, package_of, upward
+from tests.support.layers import cycles, folder_pairs, import_statements, imports, modules, package_of, upward
 
 COPY_LINES: Final = 6
 """The number of equal lines in a row that counts as a copy."""
@@ -123,8 +123,9 @@ def system_questions(paths: Mapping[str, Path]) -> Counter[str]:
     """Count, by module, how often code that belongs to no system names one."""
     questions: Counter[str] = Counter()
     for module, path in paths.items():
-        if not belongs_to_a_system(module):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+        source = path.read_text(encoding="utf-8")
+        if not belongs_to_a_system(module) and any(text in source for text in SYSTEM_TEXTS):
+            tree = ast.parse(source)
             texts = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
             questions[module] += sum(text in SYSTEM_TEXTS for text in texts)
     return +questions
@@ -146,8 +147,7 @@ def copied_lines(paths: list[Path]) -> int:
 def import_lines(path: Path) -> int:
     """Count the lines of a file's import statements."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node in nodes)
+    return sum((node.end_lineno or node.lineno) - node.lineno + 1 for node, _ in import_statements(tree))
 
 
 def size_numbers(paths: dict[str, Path] | None = None) -> Iterator[Number]:

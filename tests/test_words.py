@@ -11,13 +11,14 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import click
 
 from entrycache_cli.main import main
 from tests.support import ROOT
 
+Nodes: TypeAlias = list[ast.AST]
 FOLDERS: Final = ("reference", "conformance", "spark_checks", "tests")
 PAGES: Final = ("README.md", "CONTRIBUTING.md", "docs", "spec")
 LEFT_OUT: Final = ("CHANGELOG.md", "docs/campaigns", "docs/findings", "tests/support/toy/files")
@@ -129,6 +130,11 @@ def pages() -> Iterator[Path]:
                 yield path
 
 
+def nodes_of(text: str) -> Nodes:
+    """Return all nodes of a module's syntax tree, the module first; the tree is walked once, which takes most time."""
+    return list(ast.walk(ast.parse(text)))
+
+
 def names_of_body(body: list[ast.stmt]) -> Iterator[str]:
     """Yield the names that the body of a module or class defines: classes, functions, constants, fields."""
     for child in body:
@@ -138,38 +144,40 @@ def names_of_body(body: list[ast.stmt]) -> Iterator[str]:
         yield from (target.id for target in targets if isinstance(target, ast.Name))
 
 
-def defined_names(tree: ast.AST) -> Iterator[str]:
+def defined_names(nodes: Nodes) -> Iterator[str]:
     """Yield the names that a module, its classes and its functions define, local variables left out."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef):
             yield from names_of_body(node.body)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
 
 
-def docstrings(tree: ast.AST) -> Iterator[str]:
+def docstrings(nodes: Nodes) -> Iterator[str]:
     """Yield the docstrings of a module, its classes, functions and constants."""
-    for node in ast.walk(tree):
+    for node in nodes:
         for child in getattr(node, "body", []) if not isinstance(node, ast.Lambda | ast.IfExp) else []:
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant) and type(child.value.value) is str:
                 yield child.value.value
 
 
-def bound_names(tree: ast.AST) -> set[str]:
+def bound_names(nodes: Nodes) -> set[str]:
     """Return the names that any code of a module binds: variables and parameters."""
-    variables = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return variables | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    variables = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return variables | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
-def banned_names(path: Path, tree: ast.Module) -> set[str]:
+def banned_names(path: Path, nodes: Nodes) -> set[str]:
     """Return the names of a file, its own among them, that are banned or hold a banned word."""
-    names = {path.stem, *defined_names(tree)}
+    names = {path.stem, *defined_names(nodes)}
     is_test = path.name.startswith("test_")
     banned = BANNED.keys() if is_test else BANNED.keys() | NAMES_ONLY.keys()
-    top_level = {path.stem, *names_of_body(tree.body)}
+    module = nodes[0]
+    assert isinstance(module, ast.Module)
+    top_level = {path.stem, *names_of_body(module.body)}
     problems = {name for name in names if words_of_name(name) & banned}
     problems |= {name for name in top_level if name.strip("_").lower() in DEFINED_NAMES}
-    return problems | {name for name in bound_names(tree) if name.strip("_").lower() in WHOLE_NAMES}
+    return problems | {name for name in bound_names(nodes) if name.strip("_").lower() in WHOLE_NAMES}
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
@@ -193,9 +201,9 @@ def count_problems(path: Path) -> int:
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return len(banned_in_text(text))
-    tree = ast.parse(text)
-    texts = [each for each in docstrings(tree) if banned_in_text(each) or QUESTION.match(each)]
-    return len(banned_names(path, tree)) + len(texts)
+    nodes = nodes_of(text)
+    texts = [each for each in docstrings(nodes) if banned_in_text(each) or QUESTION.match(each)]
+    return len(banned_names(path, nodes)) + len(texts)
 
 
 def test_no_file_holds_banned_words() -> None:
@@ -212,11 +220,11 @@ def test_help_texts_hold_no_banned_word() -> None:
 
 def test_a_banned_word_is_found_wherever_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "hunt.py"
-    assert banned_names(path, ast.parse("class Told: ...")) == {"hunt", "Told"}
-    assert banned_names(path, ast.parse("def f() -> None: ...\nfound_worlds = 1")) == {"hunt", "found_worlds"}
-    assert banned_names(path, ast.parse("def f(told: int) -> None:\n    _look = held = 1")) == {"hunt", "told", "_look"}
-    assert banned_names(tmp_path / "test_fine.py", ast.parse("def test_a_story_is_found(): ...")) == set()
-    assert list(docstrings(ast.parse('"""What it is."""\nA = 1\n"""Told."""'))) == ["What it is.", "Told."]
+    assert banned_names(path, nodes_of("class Told: ...")) == {"hunt", "Told"}
+    assert banned_names(path, nodes_of("def f() -> None: ...\nfound_worlds = 1")) == {"hunt", "found_worlds"}
+    assert banned_names(path, nodes_of("def f(told: int) -> None:\n    _look = held = 1")) == {"hunt", "told", "_look"}
+    assert banned_names(tmp_path / "test_fine.py", nodes_of("def test_a_story_is_found(): ...")) == set()
+    assert list(docstrings(nodes_of('"""What it is."""\nA = 1\n"""Told."""'))) == ["What it is.", "Told."]
     assert banned_in_text("A stranger, or `museum`, [twin](docs/sceptic.md).") == {"stranger", "twin"}
     assert banned_in_text("The settings In Force of an engine.") == {"in force", "engine"}
     assert QUESTION.match("Whether it is so.")

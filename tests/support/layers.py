@@ -66,11 +66,22 @@ def modules(roots: tuple[Path, ...] = SOURCES) -> dict[str, Path]:
 def imports(paths: dict[str, Path]) -> list[Import]:
     """Return every import of one of our packages in these modules."""
     return [
-        each
+        Import(module, name, typing)
         for module, path in paths.items()
-        for each in _imports_below(ast.parse(path.read_text(encoding="utf-8")), module, False)
-        if package_of(each.name) in ALLOWED
+        for node, typing in import_statements(ast.parse(path.read_text(encoding="utf-8")))
+        for name in _imported_names(node, module)
+        if package_of(name) in ALLOWED
     ]
+
+
+def import_statements(node: ast.AST, typing: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Yield the import statements of a module, and whether each stands below `if TYPE_CHECKING:`."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield node, typing
+    typing = typing or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):  # no expression holds a statement
+            yield from import_statements(child, typing)
 
 
 def package_of(module: str) -> str:
@@ -78,15 +89,11 @@ def package_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _imports_below(node: ast.AST, module: str, typing: bool) -> Iterator[Import]:
+def _imported_names(node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
     if isinstance(node, ast.Import):
-        yield from (Import(module, alias.name, typing) for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        assert not node.level, f"{module} has a relative import"
-        yield from (Import(module, f"{node.module}.{alias.name}", typing) for alias in node.names)
-    typing = typing or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test))
-    for child in ast.iter_child_nodes(node):
-        yield from _imports_below(child, module, typing)
+        return [alias.name for alias in node.names]
+    assert not node.level, f"{module} has a relative import"
+    return [f"{node.module}.{alias.name}" for alias in node.names]
 
 
 def upward(edges: Iterable[Import]) -> list[Import]:
