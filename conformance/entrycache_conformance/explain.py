@@ -42,7 +42,7 @@ from entrycache_conformance.judge import (
     match_without_tokens,
     run_reference,
 )
-from entrycache_faults.model import CallLimitExceeded, Fault, limit_calls
+from entrycache_faults.model import CallLimitExceeded, Fault, limit_calls, record_calls
 from entrycache_protocol import codec, errors, files
 from entrycache_protocol.case import Case, write_case
 from entrycache_protocol.declaration import Declaration
@@ -53,6 +53,7 @@ from entrycache_protocol.subject import (
     RunResult,
     TestedSubject,
 )
+from entrycache_protocol.system import AnyModel
 from entrycache_reference.rules import Rule
 
 MAX_CALLS: Final = 1_000_000
@@ -188,9 +189,16 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
 
 
 def _matching_faults(observed: ObservedFailure) -> list[Fault]:
-    """Return the seeded faults that answer as the subject did, from the first group that has any."""
+    """Return the seeded faults that answer as the subject did, from the first group that has any.
+
+    A fault in functions that the reference does not call before it answers otherwise than the subject does so too.
+    """
+    with record_calls() as codes:
+        _differs(observed.case.system.model, observed)
     for group in observed.case.system.blame.faults():
-        faults = [fault for fault in group if _answers_match(fault, observed)]
+        faults = [
+            fault for fault in group if (codes is None or fault.is_reached(codes)) and _answers_match(fault, observed)
+        ]
         if faults:
             return faults
     return []
@@ -244,22 +252,22 @@ def _play_variation(subject: TestedSubject, case: Case) -> RunResult | None:
 
 def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
     """Return whether the reference with this fault answers as the subject did, to the end."""
-    return _differs(fault, observed) is False
+    return _differs(fault.model, observed) is False
 
 
-def _differs(fault: Fault, observed: ObservedFailure) -> bool | None:
-    """Return whether the reference with this fault answers otherwise than the subject did, or never ends.
+def _differs(model: AnyModel, observed: ObservedFailure) -> bool | None:
+    """Return whether the reference, or a faulty model of it, answers otherwise than the subject did, or never ends.
 
-    Return None if the faulty reference raises an exception before that. A fault may break anything, so its exception
-    says nothing about a subject with the same defect.
+    Return None if the faulty model raises an exception before that. A fault may break anything, so its exception says
+    nothing about a subject with the same defect.
     """
     config, declaration = observed.case.config, observed.declaration
-    guided = guided_step(declaration, fault.model)
+    guided = guided_step(declaration, model)
     try:
-        state = fault.model.initial(config)
+        state = model.initial(config)
         for op, answer in zip(observed.case.steps, observed.answers, strict=True):
             with limit_calls(MAX_CALLS):
-                done = guided(state, op, config, answer) if guided else fault.model.step(state, op, config)
+                done = guided(state, op, config, answer) if guided else model.step(state, op, config)
             faulty, wanted = declaration.compared_part(done.outcome), declaration.compared_part(answer)
             wanted = adopt_uncompared(op, faulty, wanted, declaration)
             if faulty != wanted and not match_without_tokens(faulty, wanted, declaration):
@@ -500,4 +508,4 @@ def _is_detected(fault: Fault, case: Case, steps: Sequence[Any], declaration: De
     """Return whether a reference with this fault would have answered otherwise in a run, or would never have ended."""
     answers = [done.outcome for done in steps]
     first = Difference(max(0, len(answers) - 1), None, None)
-    return _differs(fault, ObservedFailure(case, declaration, (), steps, answers, first)) is True
+    return _differs(fault.model, ObservedFailure(case, declaration, (), steps, answers, first)) is True

@@ -21,13 +21,13 @@ that no model can have, such as leaks, endless loops and sums that drift.
 import builtins
 import dataclasses
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from types import CellType, FrameType, FunctionType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Final, TypeVar
 
 from entrycache_protocol import case, system
@@ -42,6 +42,13 @@ module only, and so is a built-in function. The function of an operation is repl
 
 STEP_TABLE: Final = "step.FUNCTIONS"
 """The place of the table from operations to functions, in every system."""
+
+
+def _value_at(package: str, place: str) -> Any:
+    """Return the reference's value at a place; a built-in function has a place in every module that calls it."""
+    module, _, name = place.rpartition(".")
+    names = vars(import_module(f"{package}.{module}"))
+    return names[name] if name in names else vars(builtins)[name]
 
 
 class Model:
@@ -101,11 +108,7 @@ class Model:
         return import_module(self._module_of(place))
 
     def _there(self, place: str) -> Any:
-        """Return the reference's value at a place; a built-in function has a place in every module that calls it."""
-        names = vars(self._original(place))
-        return (
-            names[_attribute_name(place)] if _attribute_name(place) in names else vars(builtins)[_attribute_name(place)]
-        )
+        return _value_at(self.package, place)
 
     def _is_own(self, name: str | None) -> bool:
         return name is not None and name.startswith(f"{self.package}.")
@@ -202,6 +205,25 @@ def limit_calls(most: int) -> Iterator[None]:
         sys.setprofile(None)
 
 
+@contextmanager
+def record_calls() -> Iterator[set[CodeType] | None]:
+    """Record the code of each function that this block calls; None under a profiler, as with `limit_calls`."""
+    codes: set[CodeType] = set()
+
+    def record(frame: FrameType, event: str, arg: Any) -> None:
+        if event == "call":
+            codes.add(frame.f_code)
+
+    if sys.getprofile() is not None:
+        yield None
+        return
+    sys.setprofile(record)
+    try:
+        yield codes
+    finally:
+        sys.setprofile(None)
+
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 CASES_FOLDER = Path(__file__).parent / "cases"
@@ -227,6 +249,15 @@ class Fault:
     def model(self) -> Model:
         """The reference with this error."""
         return Model(self.package, self.replaced)
+
+    def is_reached(self, codes: Collection[CodeType]) -> bool:
+        """Return whether a run of the reference that calls these functions may come to this error.
+
+        A replaced constant, class or built-in function counts as reached in every run.
+        """
+        table = _value_at(self.package, STEP_TABLE)
+        values = [_value_at(self.package, at) if isinstance(at, str) else table[at] for at in self.replaced]
+        return any(not isinstance(value, FunctionType) or value.__code__ in codes for value in values)
 
 
 class FaultRegistry:

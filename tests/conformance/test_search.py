@@ -364,12 +364,13 @@ def test_levels_without_a_declared_operation_are_not_checked(tmp_path: Any) -> N
     assert "evict" in report["levels"]["queue"]["missing"]
 
 
-QUICK = [name for name in load_catalogue(SYSTEMS) if not name.startswith("liveness")]
+CATALOGUE = load_catalogue(SYSTEMS)
+QUICK = [name for name in CATALOGUE if not name.startswith("liveness")]
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_seeded_fault_differs_on_its_case_and_its_rule_is_named(name: str) -> None:
-    case = load_catalogue(SYSTEMS)[name]
+    case = CATALOGUE[name]
     subject = open_in_process(name)
     assert subject is not None
     steps = run_reference(case, Coverage())

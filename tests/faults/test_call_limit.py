@@ -1,4 +1,4 @@
-"""The call limit stops a faulty model that never ends; the reference itself stays far below the limit."""
+"""The calls of a model: a limit stops one that never ends, and a run that calls no faulty function reaches no fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 
 from entrycache_conformance.explain import MAX_CALLS
 from entrycache_evidence.core.models import FAULT_OF
-from entrycache_faults.model import CallLimitExceeded, limit_calls
+from entrycache_faults.model import CallLimitExceeded, limit_calls, record_calls
+from entrycache_faults.reference import kafka_streams
 from entrycache_reference.pulsar_pip430 import Config, State, initial, ops, step
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
@@ -79,3 +80,17 @@ def test_a_profiler_stays_in_place() -> None:
         assert sys.getprofile() is profiler
     finally:
         profiler.disable()
+
+
+def test_a_fault_is_reached_where_its_function_is_called_and_a_constant_everywhere() -> None:
+    config = Config()
+    with record_calls() as inserted:
+        state = filled(1, config)
+    with record_calls() as evicted:
+        step(state, ops.Evict(1), config)
+    assert inserted is not None
+    assert evicted is not None
+    assert not FAULT_OF[Rule.EVICT_3].is_reached(inserted)
+    assert FAULT_OF[Rule.EVICT_3].is_reached(evicted)
+    constants = next(fault for fault in kafka_streams.SEEDED_FAULTS if "change.FLAG_BYTES" in fault.replaced)
+    assert constants.is_reached(())
