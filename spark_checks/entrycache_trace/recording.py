@@ -129,7 +129,8 @@ LEDGER_COLUMN_MEANINGS: Final = {
     "entry_id": "the position: its entry; for CURSOR rows, the cursor's new position",
     "life": "the `seq` of the INSERT that began this life; -1 - `tail_no` for a life that began before the trace",
     "size_bytes": "the accounted length",
-    "expected_reads": "the count after the event; null if the entry carries none",
+    "expected_reads": "the count after the event; in an INSERT null says that the entry carries none, if another one "
+    "has a count",
     "requeues": "the requeue count after the event",
     "accessed": "the flag before the event",
     "stamp_ns": "the entry's stamp before the event; for PASS_END that of the head, null if none is left",

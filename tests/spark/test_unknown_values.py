@@ -34,8 +34,8 @@ PRESETS: Final = {
 }
 KNOWN: Final = {"broker", "seq", "ts_ns", "op", "bytes_after", "cache"}
 """Columns that every row has, and `cache`, without which a trace is refused."""
-MEANS_NOTHING: Final = {"expected_reads"}
-"""Columns whose null is a value: the entry carries no count. A PERMIT without a ticket did not wait."""
+MEANS_NOTHING: Final = {("INSERT", "expected_reads"), ("PERMIT", "ticket")}
+"""Values whose null says something if other rows of the op have one: there is no count, or the request did not wait."""
 
 
 def without(rows: list[plant.Row], at: plant.Row, column: str) -> list[plant.Row]:
@@ -46,18 +46,33 @@ def without(rows: list[plant.Row], at: plant.Row, column: str) -> list[plant.Row
 def alterations(rows: list[plant.Row]) -> Iterator[tuple[str, list[plant.Row]]]:
     """Yield the trace of the same events by recorders that know less, each with its name."""
     chance = random.Random(5)
-    valued = MEANS_NOTHING | ({"ticket"} if any(row["op"] == "PERMIT" for row in rows) else set())
     for name in sorted({name for row in rows for name in row if row[name] is not None} - KNOWN):
-        if name != "ticket" or name not in valued:
-            yield f"never-{name}", [{**row, name: None} for row in rows]
-        if name not in valued:
-            yield f"often-{name}", [{**row, name: None if chance.random() < 0.2 else row[name]} for row in rows]
+        rest = {(row["op"], name) for row in rows} & MEANS_NOTHING
+        yield f"never-{name}", [{**row, name: None} for row in rows]
+        yield (
+            f"often-{name}",
+            [{**row, name: None} if (row["op"], name) not in rest and chance.random() < 0.2 else row for row in rows],
+        )
     for op in sorted({row["op"] for row in rows}):
         yield f"without-{op}", [row for row in rows if row["op"] != op]
-    for op, name in sorted({(row["op"], name) for row in rows for name in row if row[name] is not None}):
-        if name not in KNOWN | valued:
+    for op, name in recorded_values(rows):
+        yield f"never-{op}-{name}", [{**row, name: None} if row["op"] == op else row for row in rows]
+        if (op, name) not in MEANS_NOTHING:
             (one,) = chance.sample([row for row in rows if row["op"] == op and row[name] is not None], 1)
             yield f"once-{op}-{name}", without(rows, one, name)
+    for number in range(60):
+        row = chance.choice(rows)
+        yield f"row-{number}-{row['op']}", [other for other in rows if other is not row]
+        some = set(chance.sample(recorded_values(rows), chance.randrange(2, 7)))
+        yield (
+            f"some-{number}-{' '.join('.'.join(value) for value in sorted(some))}",
+            [{**row, **{name: None for op, name in some if op == row["op"]}} for row in rows],
+        )
+
+
+def recorded_values(rows: list[plant.Row]) -> list[tuple[str, str]]:
+    """Return each op with each column that some of its rows have and that may be null."""
+    return sorted({(row["op"], name) for row in rows for name in row if row[name] is not None and name not in KNOWN})
 
 
 @pytest.mark.long
@@ -107,6 +122,8 @@ def recorded_less(rows: list[plant.Row], names: tuple[str, ...]) -> Iterator[tup
     yield "whole", rows
     for name in names:
         yield f"no {name}", [{**row, name: None} for row in rows]
+    for op, name in (*MEANS_NOTHING, *random.Random(3).sample(recorded_values(rows), 20)):
+        yield f"no {name} of {op}", [{**row, name: None} if row["op"] == op else row for row in rows]
     yield "begins late", rows[len(rows) // 10 :]
     yield "no settings", [{**row, "value": None} if row["op"] == "CONFIG" else row for row in rows]
     for row in [row for row in rows if row["op"] in ("CURSOR_ADD", "CURSOR_MOVE") and row["entry_id"] is not None][:6]:

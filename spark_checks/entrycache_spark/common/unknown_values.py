@@ -1,9 +1,9 @@
 """Rows of a trace that lack a value which their event must have.
 
 The page of the trace format says which columns each event needs. Where a row lacks such a value, or where some rows of
-an op have a cause, an origin or a call and others lack it, a rule that reads the column cannot tell a wrong event from
-a badly recorded one. `withdraw_violations` makes such a rule inconclusive for the broker instead of violated, as far
-as such a row can explain the violations. `reach` says which rows can; a violation that no such row reaches stands.
+a broker have a cause, an origin or a call and others lack it, a rule that reads the column cannot tell a wrong event
+from a badly recorded one. `withdraw_violations` makes such a rule inconclusive for the broker instead of violated, as
+far as such a row can explain the violations. `reach` says which rows can; a violation that no such row reaches stands.
 
 Some rows reach every violation of a broker: CONFIG and SNAPSHOT rows, because facts about the whole broker follow from
 them. If more than `MAX_ROWS` rows lack values, or more than `MAX_VIOLATIONS` violations are in question, all are
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from entrycache_spark.common.reach import Reach
 
 _UNIFORM_COLUMNS: Final = ("cause", "origin", "call_id")
-"""Columns that a recorder may leave out, but then of all rows of an op."""
+"""Columns that a recorder may leave out, but then of all rows of a broker."""
 
 _UNIFORM_EVENTS: Final = frozenset({("READ_DONE", "life")})
 """Other values of which the same holds."""
@@ -239,6 +239,7 @@ class RowsInMemory:
 def find_unknown(counts: Counts, metadata: Metadata) -> list[Lack]:
     """Return the values that some rows lack although they should have them."""
     unknown: list[Lack] = []
+    known = {name for present in counts.values() for name, count in present.items() if count}
     for op, event in AUDITED[metadata.system].format.by_op.items():
         present = counts.get(op)
         if present is None:
@@ -250,7 +251,7 @@ def find_unknown(counts: Counts, metadata: Metadata) -> list[Lack]:
         for name, count in present.items():
             lacks = rows - count
             uniform_here = name in uniform or (not metadata.many_threads and (op, name) in _UNIFORM_EVENTS)
-            if lacks and (name in needs or (uniform_here and count)):
+            if lacks and (name in needs or (uniform_here and name in known)):
                 unknown.append(Lack(op, name, f"{lacks} of {rows} {op} rows have no {name}"))
     return unknown
 

@@ -31,8 +31,8 @@ READ_COLUMN_MEANINGS: Final = {
     "entry",
     "tail_no": "the number of the slot that the event gave the entry, from 0, in the queue's own order; for PERMIT the "
     "number of the place that a waiting request gets",
-    "ticket": "the number of the slot that was taken; for PERMIT that of the request which waits no longer, null if it "
-    "did not wait",
+    "ticket": "the number of the slot that was taken; for PERMIT that of the request which waits no longer; null "
+    "says that it did not wait, if another PERMIT has a ticket",
     "bound": "in a time pass the cutoff; in a size pass the bytes still to free before the event; for PERMIT the "
     "permits that the request was for",
     "read_id": "the `seq` of the READ_BEGIN of the read, its own there",

@@ -451,7 +451,8 @@ class Replay:
             for before, row in pairwise([row for row in lookups if row["cause"] == cause]):
                 is_next = calls.follows(row, before) if cause == "READ" else calls.ascends(row, before)
                 if not is_event(row, "MISS", "GET") and (not is_next or differ(row["cache"], before["cache"])):
-                    self._name(rule, row, "the next position", seqs_of(before, row))
+                    sure = self._one if cause == "GET" else self._unbroken
+                    self._name(rule, row, "the next position", seqs_of(before, row), sure)
         misses = [row for row in rows if is_event(row, "MISS", "READ")]
         offers = [row for row in rows if calls.is_offer(row)]
         singles = [row for row in rows if is_event(row, "SKIP", "NOT_WANTED")]
@@ -486,7 +487,7 @@ class Replay:
         cached = [at for at, row in enumerate(misses) if row["seq"] in self._cached_misses]
         entries = {Position(request.first.ledger, request.first.entry + at): calls.ENTRY for at in cached}
         if first is misses[0] and calls.answer(request, entries).rows[0].op == "HIT":
-            self._name("L-READ-4", first, "HIT: all of it is cached")
+            self._name("L-READ-4", first, "HIT: all of it is cached", sure=self._unbroken)
         read = calls.answer(calls.extract_read(misses[0], max(len(misses), len(offers))))
         for row, fill in zip(offers, (own for own in read.rows if own.op == "INSERT"), strict=False):
             is_other = row["op"] == "INSERT" and differ(row["cause"], fill.cause)

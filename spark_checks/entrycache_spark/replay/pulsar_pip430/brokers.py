@@ -413,7 +413,8 @@ class BrokerReplay:
                 self._violation("R-REQUEUE-1", seq, life, action.name, "REQUEUE ACCESSED", seqs)
         if row["cause"] != "EXPECTED_READS":
             return
-        if action is decision.Action.REQUEUE_ACCESSED or not decision.is_expected(entry):
+        lacks_reads = entry.expected_reads is not None and not decision.is_expected(entry)
+        if action is decision.Action.REQUEUE_ACCESSED or lacks_reads:
             self._violation("R-REQUEUE-8", seq, life, action.name, "REQUEUE EXPECTED_READS", seqs)
         if not decision.has_spare_requeue(entry, settings):
             self._violation("R-REQUEUE-6", seq, life, settings.max_requeues, entry.requeues + 1, seqs)

@@ -358,6 +358,7 @@ COUNT_RULE_OF: Final = {"READ_DONE": "R-COUNT-1", "EXPECT": "R-COUNT-2"}
 class ReadCount:
     """The counts of one life, as far as its rows have shown them without a gap."""
 
+    is_inserted: bool
     has_begin: bool
     first_count: int | None
     count: int | None
@@ -366,6 +367,7 @@ class ReadCount:
     before: Counter[int] = field(default_factory=Counter)
     after: Counter[int] = field(default_factory=Counter)
     last_step: Row | None = None
+    is_known: bool = True
 
 
 class ReadCountChecks:
@@ -390,16 +392,16 @@ class ReadCountChecks:
         read_count = self._of.get(life)
         if read_count is None:
             has_begin = op == "INSERT" or is_open(row)
-            read_count = self._of[life] = ReadCount(has_begin, count, count, row["seq"])
-            if step and count is None:
-                self._report("R-COUNT-3", row, "a count", None, [row["seq"]], True)
+            read_count = self._of[life] = ReadCount(op == "INSERT", has_begin, count, count, row["seq"])
         else:
             self._compare(row, read_count, step)
         read_count.steps += step
         read_count.count, read_count.seq = count, row["seq"]
         if step:
             read_count.last_step = row
-            if count is not None:
+            if count is None:
+                read_count.is_known = False
+            else:
                 read_count.after[count] += 1
                 read_count.before[count - step] += 1
 
@@ -413,10 +415,12 @@ class ReadCountChecks:
         total = None if read_count.first_count is None else read_count.first_count + read_count.steps + step
         seqs = [read_count.seq, row["seq"]]
         if step:
-            if count is None or read_count.count is None:
-                self._report("R-COUNT-3", row, "an entry with a count", count, seqs, True)
+            if read_count.is_inserted and read_count.first_count is None:
+                self._report("R-COUNT-3", row, "an entry with a count", count, seqs, self._facts.counts_inserts)
             elif (
                 not self._facts.many
+                and count is not None
+                and read_count.count is not None
                 and count != read_count.count + step
                 and not (read_count.has_begin and count == total)
             ):
@@ -424,17 +428,23 @@ class ReadCountChecks:
         elif (
             op != "INSERT"
             and not self._facts.many
-            and count != read_count.count
+            and count is not None
+            and (
+                count != read_count.count
+                if read_count.count is not None
+                else read_count.is_inserted or total is not None
+            )
             and not (read_count.has_begin and count == total)
         ):
-            self._report("R-COUNT-3", row, read_count.count, count, seqs, True)
+            sure = read_count.first_count is not None or self._facts.counts_inserts
+            self._report("R-COUNT-3", row, read_count.count, count, seqs, sure)
 
     def finish(self) -> None:
         """With several threads: the counts before and after pair up, but for the first and the last."""
         if not self._facts.many:
             return
         for read_count in self._of.values():
-            if not read_count.has_begin or read_count.last_step is None:
+            if not (read_count.has_begin and read_count.is_known) or read_count.last_step is None:
                 continue
             first, last = (
                 read_count.first_count,

@@ -34,6 +34,8 @@ class Facts:
     first_seq: int
     only_config: bool
     counts_failed: bool
+    has_tickets: bool
+    counts_inserts: bool
 
 
 def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
@@ -52,7 +54,17 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
         rows[0]["seq"],
         sum(row["op"] == "CONFIG" for row in rows) == 1,
         str(metadata.variants.get("failed_read", "")).lower() == "counted",
+        _has_tickets(rows),
+        any(row["op"] == "INSERT" and row["expected_reads"] is not None for row in rows),
     )
+
+
+def _has_tickets(rows: list[Row]) -> bool:
+    """Return whether the recorder gives the ticket of a request that waits no longer, as far as the rows show."""
+    permits = [row for row in rows if row["op"] == "PERMIT"]
+    first = next((at for at, row in enumerate(permits) if row["cause"] == "QUEUED"), len(permits))
+    is_answered = any(row["cause"] in ("TAKEN", "REFUSED") for row in permits[first:])
+    return not is_answered or any(row["ticket"] is not None for row in permits)
 
 
 @dataclass(frozen=True)

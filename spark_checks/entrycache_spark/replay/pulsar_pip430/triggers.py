@@ -487,7 +487,7 @@ class LimiterReplay:
         if limit is None:
             return
         if ticket is None and self.waiting > 0 and not self._variants["overtakes"]:
-            self._flag("R-LIMIT-2", row, "QUEUED")
+            self._flag("R-LIMIT-2", row, "QUEUED", self._facts.has_tickets)
         if row["bound"] is not None and row["permits"] != min(row["bound"], limit):
             self._flag("R-LIMIT-3", row, min(row["bound"], limit))
         if ticket is not None and (ticket != self._next_ticket or ticket not in self._queue):
@@ -498,14 +498,16 @@ class LimiterReplay:
         if fits and (self.waiting == 0 or self._variants["overtakes"]):
             self._flag("R-LIMIT-2", row, "TAKEN")
         full = settings.queue is not None and self.waiting >= settings.queue
-        if settings.queue is not None and (full or differ(row["tail_no"], self._next_place)):
-            self._flag("R-LIMIT-4", row, "REFUSED" if full else self._next_place)
+        is_misplaced = differ(row["tail_no"], self._next_place)
+        if settings.queue is not None and (full or is_misplaced):
+            sure = is_misplaced or self._facts.has_tickets
+            self._flag("R-LIMIT-4", row, "REFUSED" if full else self._next_place, sure)
 
     def _refused(self, row: Row, settings: EffectiveValues) -> None:
         ticket, timeout = row["ticket"], settings.timeout_millis
         if ticket is None:
             if settings.queue is not None and self.waiting < settings.queue:
-                self._flag("R-LIMIT-4", row, "QUEUED")
+                self._flag("R-LIMIT-4", row, "QUEUED", self._facts.has_tickets)
             return
         if timeout is None:
             return
@@ -528,7 +530,7 @@ class LimiterReplay:
             if row["ticket"] is not None and not self._variants["leaves_waiting"]:
                 self._flag("R-LIMIT-6", row, "the head is served", not self._facts.many)
         elif row["cause"] == "GIVEN" or row["ticket"] is not None:
-            self._flag("R-LIMIT-5", row, "the head is served", not self._facts.many)
+            self._flag("R-LIMIT-5", row, "the head is served", self._facts.has_tickets and not self._facts.many)
 
     def finish(self) -> None:
         """Check the last call."""

@@ -46,5 +46,5 @@ concat(op, ' of entry ', coalesce(cast(entry_id as string), 'unknown'))
 -- seqs
 array(coalesce(lookup_before_seq, seq), seq)
 
--- sure
-not many
+-- sure: of a gapped trace a position may be missing
+not many and (not gapped or (op = 'MISS' and n_hits > 0))

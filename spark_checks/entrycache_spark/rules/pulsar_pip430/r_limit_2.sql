@@ -21,7 +21,7 @@ concat(cast(permits as string), ' permits at once')
 array(permit_before, seq)
 
 -- sure
-known
+queue_known
 
 -- over permitted: made to wait although it fits
 cause = 'QUEUED' and (waiting_before = 0 or overtakes)

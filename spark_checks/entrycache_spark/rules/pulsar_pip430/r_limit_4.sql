@@ -20,4 +20,4 @@ concat(cause, coalesce(concat(' at place ', cast(tail_no as string)), ''), ', ',
 case when permit_before is null then array(seq) else array(permit_before, seq) end
 
 -- sure
-known
+queue_known or (known and cause = 'QUEUED' and tail_no <> place_before)

@@ -35,4 +35,4 @@ concat(cast(permits_now - out_after as string), ' permits are free')
 array(head_seq, seq)
 
 -- sure
-known and not many
+queue_known and not many

@@ -33,6 +33,7 @@ def delivery_is_lost(s: Script, violating: bool) -> Violations:
 @scenario()
 def count_out_of_nothing(s: Script, violating: bool) -> Violations:
     """An entry without a count never gets one."""
+    s.offer(at(1), 10, 1)
     s.offer(at(0), 10, None if violating else 0)
     s.cached[at(0)]["expected_reads"] = 0
     row = s.call().done(at(0))

@@ -282,6 +282,10 @@ def granted_out_of_turn(s: Script, violating: bool) -> Violations:
         permit(s, "GIVEN", 8)
         permit(s, "TAKEN", 3, bound=3, ticket=0)
     row = permit(s, "TAKEN", 1, bound=1)
+    if violating:
+        s.call()
+        permit(s, "GIVEN", 8)
+        permit(s, "TAKEN", 3, bound=3, ticket=0)
     return wrong(violating, ("R-LIMIT-2", row))
 
 
@@ -312,6 +316,10 @@ def refused_beside_a_free_place(s: Script, violating: bool) -> Violations:
     early = permit(s, "REFUSED", 1) if violating else None
     permit(s, "QUEUED", 1, tail_no=1)
     late = permit(s, "QUEUED", 1, tail_no=2) if violating else permit(s, "REFUSED", 1)
+    s.call()
+    permit(s, "GIVEN", 10)
+    for ticket in range(3 if violating else 2):
+        permit(s, "TAKEN", 1, bound=1, ticket=ticket)
     return [] if early is None else wrong(violating, ("R-LIMIT-4", early), ("R-LIMIT-4", late))
 
 

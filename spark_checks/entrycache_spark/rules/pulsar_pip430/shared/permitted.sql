@@ -1,8 +1,17 @@
 -- Each PERMIT with the permits that are out, the requests that wait, and the ticket of the head, before and after it; and
--- the request at the head after it. A waiting request leaves the queue with the ticket of its place.
+-- the request at the head after it. A waiting request leaves the queue with the ticket of its place. If requests waited,
+-- later ones were answered and none has a ticket, the recorder gives none: then who waits is not known (`queue_known`).
 with lined as (
   select
     e.*, b.starts and not b.gapped as known,
+    b.starts and not b.gapped and (
+      count(ticket) over (partition by e.broker) > 0
+      or coalesce(
+        max(case when cause in ('TAKEN', 'REFUSED') then seq end) over (partition by e.broker)
+        < min(case when cause = 'QUEUED' then seq end) over (partition by e.broker),
+        true
+      )
+    ) as queue_known,
     coalesce(
       sum(case when cause = 'TAKEN' then permits when cause = 'GIVEN' then -permits else 0 end)
         over (partition by e.broker order by seq rows between unbounded preceding and 1 preceding),

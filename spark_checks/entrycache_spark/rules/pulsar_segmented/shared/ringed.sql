@@ -24,6 +24,13 @@ lined as (
     )) over line as before,
     lead(struct(seq as at, op as op, cause as cause, call_id as call_id)) over line as after,
     coalesce(last_value(manager_bytes, true) over past, 0) as manager_shown,
+    coalesce(
+      last_value(
+        case when manager_bytes is not null then false when op in ('INSERT', 'PASS_END') and copies is null then true end,
+        true
+      ) over past,
+      false
+    ) as has_unknown_write,
     sum(case when op = 'PASS_BEGIN' then 1 else 0 end) over upto as turns,
     last_value(
       case when op in ('PASS_BEGIN', 'PASS_END') then struct(seq as at, op as op) end,
@@ -140,8 +147,9 @@ select
   last_in.at as last_in_seq,
   turned.size_bytes as turned_bytes,
   coalesce(insert_seq < turn_seq, insert_seq is null) as is_first,
-  bound <> generation_bytes and coalesce(bound <> last_in.by_rule, true) and coalesce(bound <> last_in.by_shown, true) as is_astray,
-  manager_bytes <> manager_shown + wrote and manager_bytes <> written_sum
+  bound <> generation_bytes and coalesce(bound <> last_in.by_rule, true) and coalesce(bound <> last_in.by_shown, true)
+    and (is_generation_unknown is null or last_in.by_rule is not null or last_in.by_shown is not null) as is_astray,
+  not has_unknown_write and manager_bytes <> manager_shown + wrote and manager_bytes <> written_sum
     and (op <> 'PASS_END' or manager_bytes <> manager_shown - generation_shown) as is_miswritten,
   cache <> begun.cache and coalesce(cache <> place_before.cache, true)
     or ledger_id <> begun.ledger_id and coalesce(ledger_id <> place_before.ledger_id, true)
