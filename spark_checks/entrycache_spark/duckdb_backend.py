@@ -54,6 +54,9 @@ class DuckDbBackend:
             "create macro counter(v, k) as case when json_valid(v) then try_cast(json_extract_string(v, '$.' || k) "
             "as bigint) end"
         )
+        self._connection.execute(
+            "create macro text_of(v, k) as case when json_valid(v) then json_extract_string(v, '$.' || k) end"
+        )
         self._connection.execute("set preserve_insertion_order = false")
         # A small trace is read once; of a large one each query reads the columns that it needs.
         kind = "temp table" if fits_in_memory(parts) else "view"

@@ -1,7 +1,7 @@
 """The Spark backend: a session, and the rule files evaluated as they are by Spark's own SQL.
 
 `get_session` returns the active session, or starts one. `SparkSqlBackend` reads Parquet in the JVM; no row passes
-through Python. `expand_functions` inlines `token` and `counter`, since Spark 3.5 has no functions in SQL.
+through Python. `expand_functions` inlines `token`, `counter` and `text_of`, since Spark 3.5 has no functions in SQL.
 """
 
 import logging
@@ -234,6 +234,7 @@ except ImportError as error:  # pragma: no cover
 _BODIES: Final = {
     "token": "(xxhash64(cast({0} as bigint), cast({1} as bigint)) & 4294967295)",
     "counter": "try_cast(get_json_object({0}, concat('$.', {1})) as bigint)",
+    "text_of": "get_json_object({0}, concat('$.', {1}))",
 }
 """The functions of the rule files, as Spark evaluates them."""
 

@@ -180,7 +180,7 @@ class StoreReport:
         self, state: State, name: str, first: str | None, last: str | None, config: Any
     ) -> tuple[State, outcomes.Answer]:
         there = self._ensure(state, name)
-        self._add_view(name, False, {"from": first, "to": last})
+        self._add_view(name, False, name_bounds({"from": first, "to": last}))
         after, answer = self._of["stores.list_merged_view"](there, name, first, last, config)
         self._add_entries(name, False, [key for key, _ in answer.entries])
         return after, answer
@@ -215,12 +215,23 @@ class StoreReport:
 
 
 def range_of(event: Any) -> dict[str, Any]:
-    """Return the arguments of a view, without its store and its name."""
-    named = {field.name: getattr(event, field.name) for field in fields(event)}
+    """Return the range of a view as its row holds it."""
+    named = {field.name.rstrip("_"): getattr(event, field.name) for field in fields(event)}
+    return name_bounds({name: value for name, value in named.items() if name not in {"store", "view"}})
+
+
+BOUNDS_OF_SESSIONS: Final = {"earliest_end": "time_from", "latest_start": "time_to"}
+"""The names that the bounds of a view of sessions have in a trace, where they are those of windows."""
+
+
+def name_bounds(bounds: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the bounds that are given: keys in hexadecimal digits, and the names of a trace."""
     return {
-        name.rstrip("_"): value
-        for name, value in named.items()
-        if name not in {"store", "view"} and value is not ABSENT and value is not None
+        BOUNDS_OF_SESSIONS.get(name, name): value.encode("utf-8", "surrogatepass").hex()
+        if isinstance(value, str)
+        else value
+        for name, value in bounds.items()
+        if value is not ABSENT and value is not None
     }
 
 

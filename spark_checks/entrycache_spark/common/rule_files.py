@@ -1,7 +1,8 @@
 """The rule files: one SQL file a rule, written in Spark's SQL and divided into sections.
 
 `checked` selects the rows that the rule applies to. `window` is a query over `events` and `brokers` that returns the
-violations. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` reads a number from a JSON text.
+violations. `token(a, b)` is a 32-bit hash, and `counter(value, 'name')` and `text_of(value, 'name')` read a number
+and a text from a JSON text.
 
 `needs` lists what an event must record before the rule applies to it, one line each: `NAME of EVENTS`, or
 `NAME or NAME of EVENTS` if one of them is enough. NAME is a column, `CONFIG.` and a setting, or `value.` and a

@@ -280,6 +280,16 @@ def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
     return {name: value for name, value in pairs if type(value) is int}
 
 
+def read_texts(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts in the value of a VIEW row, or none if it is no JSON object."""
+    try:
+        texts = parse_json(row["value"] or "")
+    except ValueError:
+        return {}
+    pairs = texts.items() if isinstance(texts, dict) else ()
+    return {name: value for name, value in pairs if isinstance(value, str)}
+
+
 def count_applicable_rows(
     broker: str,
     rows: Iterable[tuple[Row, Container[str], Iterable[str]]],

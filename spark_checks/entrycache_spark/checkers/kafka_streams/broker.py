@@ -8,7 +8,7 @@ answers. It knows fewer excuses than the windows: a forward that throws leaves a
 costs it nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -158,11 +158,14 @@ class StoreEvent(NamedTuple):
 
 @dataclass(slots=True)
 class KeyRecord:
-    """The last PUT and FORWARD of a key, and whether the underlying store has it."""
+    """The last PUT and FORWARD of a key, its name in views, and whether the underlying store has it."""
 
     put_seq: int = -1
     put_cause: int = 0
     put_life: int = NULL
+    start: int = NULL
+    end: int = NULL
+    name: str | None = None
     below: int = 0
     forward_seq: int = -1
     forward_cause: int = 0
@@ -176,12 +179,17 @@ class StoreRecord:
     kind: str
     retention: int
     interval: int
-    listens: bool
-    old_values: bool
+    listens: int
+    old_values: int
     closed_call: int | None = None
     stream_time: int = NULL
     dropped_seq: int = -1
     keys: dict[int, KeyRecord] = field(default_factory=dict)
+    names: dict[tuple[str, int, int], int] = field(default_factory=dict)
+
+    def is_of_another_kind(self, event: StoreEvent) -> bool:
+        """Return whether a row is about a window or session that the store cannot hold."""
+        return (self.kind == "kv" and event.start != NULL) or (self.kind in ("kv", "window") and event.end != NULL)
 
     def is_expired(self, event: StoreEvent) -> bool:
         """Return whether a row is about a window that has expired by now."""
@@ -191,10 +199,63 @@ class StoreRecord:
 
 @dataclass(slots=True)
 class ViewRecord:
-    """The entries that a view has answered, and the place of the last one."""
+    """The direction and range of a view, the entries that it has answered, and the place of the last one."""
 
+    cause: int | None = None
+    range: Mapping[str, Any] = field(default_factory=dict)
     answered: set[int] = field(default_factory=set)
     last: tuple[int, str, int] | None = None
+
+    def leaves_out(self, event: StoreEvent, is_plain: bool) -> bool:
+        """Return whether an entry lies outside the range of the view, as far as both are known."""
+        only, first, last = self.range.get("key"), self.range.get("from"), self.range.get("to")
+        first, last = only if first is None else first, only if last is None else last
+        if event.text is not None and first is not None and f'"{first}"' > event.text:
+            return True
+        if event.text is not None and last is not None and f'"{last}"' < event.text:
+            return True
+        if is_plain:
+            return False
+        begin, end = self.range.get("time_from"), self.range.get("time_to")
+        is_before = begin is not None and event.time != NULL and begin > event.time
+        return is_before or (end is not None and event.start != NULL and end < event.start)
+
+
+def read_range(text: str | None) -> Mapping[str, Any]:
+    """Return the bounds of a view.
+
+    Raises:
+        CheckerGaveUp: backends may read them differently.
+    """
+    try:
+        bounds = parse_json(text or "{}")
+    except ValueError:
+        bounds = None
+    kinds = {"key": str, "from": str, "to": str, "time_from": int, "time_to": int}
+    if not isinstance(bounds, dict) or any(
+        type(bounds.get(name)) not in (kind, type(None)) for name, kind in kinds.items()
+    ):
+        raise CheckerGaveUp("backends may read the range of a view differently")
+    return bounds
+
+
+class TakenEntry(NamedTuple):
+    """The PUT of an entry that was handed over in the current call."""
+
+    key: int
+    cause: int
+    start: int
+    end: int
+
+    def is_entry_of(self, event: StoreEvent) -> bool:
+        """Return whether a BELOW or FORWARD shows the entry; a value that is not recorded contradicts nothing."""
+        causes = self.cause in (w.BY_VALUE, w.BY_DELETE) and event.cause in (w.BY_PUT, w.BY_VALUE, w.BY_DELETE)
+        return (
+            self.key == event.key
+            and (NULL in (self.start, event.start) or self.start == event.start)
+            and (NULL in (self.end, event.end) or self.end == event.end)
+            and not (causes and (self.cause == w.BY_DELETE) != (event.cause == w.BY_DELETE))
+        )
 
 
 class StoreChecker:
@@ -206,7 +267,8 @@ class StoreChecker:
         self._call = NULL
         self._unwritten: dict[tuple[int, int], StoreEvent] = {}
         self._unforwarded: dict[tuple[int, int], StoreEvent] = {}
-        self._written: set[tuple[int, int]] = set()
+        self._taken: dict[tuple[int, int], TakenEntry] = {}
+        self._written: dict[tuple[int, int], int] = {}
         self._keys = 0
 
     def follow(self, c: Any, batch: pa.RecordBatch, flags: jit.Array) -> None:
@@ -243,12 +305,14 @@ class StoreChecker:
             return
         if event.op >= w.BELOW and store.closed_call is not None and store.closed_call != event.call:
             flag(flags, w.CLOSED_REST, event.seq)
-        if event.op == w.VIEW_ENTRY:
+        if event.op == w.VIEW:
+            self._views[event.cache, event.view] = ViewRecord(event.cause, read_range(event.text))
+        elif event.op == w.VIEW_ENTRY:
             self._show(event, store, flags)
         elif event.op in (w.DELETE, w.REMOVE):
             if event.cause in (w.BY_CALL, w.BY_CLEAR):
                 store.dropped_seq = event.seq
-        elif event.op != w.VIEW:
+        else:
             self._take(event, store, flags)
 
     def _open(self, event: StoreEvent) -> None:
@@ -262,7 +326,7 @@ class StoreChecker:
         if any(type(number) is not int for number in numbers):
             raise CheckerGaveUp("backends may read the settings of a store differently")
         retention, interval, listens, old_values = numbers
-        self._stores[event.cache] = StoreRecord(event.kind or "", retention, interval, listens == 1, old_values == 1)
+        self._stores[event.cache] = StoreRecord(event.kind or "", retention, interval, listens, old_values)
 
     # What is handed over.
 
@@ -275,6 +339,7 @@ class StoreChecker:
             if event.time != NULL:
                 store.stream_time = max(store.stream_time, event.time)
             key.put_seq, key.put_cause, key.put_life = event.seq, event.cause, event.life
+            key.start, key.end = event.start, event.end
             if event.dirty:
                 self._unforwarded = {
                     taken: below
@@ -285,16 +350,20 @@ class StoreChecker:
             if event.cause == w.BY_FAILED:
                 store.dropped_seq = event.seq
                 return
+            if key.put_life == event.life:
+                self._taken[handed] = TakenEntry(event.key, key.put_cause, key.start, key.end)
             must = key.put_cause == w.BY_VALUE or (key.put_cause == w.BY_DELETE and key.below == w.BY_PUT)
             if is_open and must and key.put_life == event.life and not store.is_expired(event):
                 self._unwritten[handed] = event
         elif event.op == w.BELOW:
             key.below = event.cause
             self._unwritten.pop(handed, None)
-            self._written.add(handed)
+            self._written[handed] = event.value
+            if store.is_of_another_kind(event) or not self._is_taken(event):
+                flag(flags, w.WRITTEN_BELOW, event.seq)
             if store.is_expired(event):
                 flag(flags, w.NONE_EXPIRED, event.seq)
-            if is_open and store.listens:
+            if is_open and store.listens == 1:
                 self._unforwarded[handed] = event
         elif event.op == w.FORWARD:
             self._forward(event, store, key, flags)
@@ -306,11 +375,25 @@ class StoreChecker:
         if store.is_expired(event):
             flag(flags, w.NONE_EXPIRED, event.seq)
         self._unforwarded.pop(handed, None)
-        if store.old_values and key.forward_seq > store.dropped_seq:
+        if (
+            store.listens == 0
+            or not self._is_taken(event)
+            or self._written.get(handed, NULL) not in (NULL, event.value)
+        ):
+            flag(flags, w.FORWARDED, event.seq)
+        if store.old_values == 0 and event.old != NULL:
+            flag(flags, w.CHAINED, event.seq)
+        if store.old_values == 1 and key.forward_seq > store.dropped_seq:
             expected = key.forward_value if key.forward_cause == w.BY_VALUE else NULL
             if event.old != expected:
                 flag(flags, w.CHAINED, event.seq)
         key.forward_seq, key.forward_cause, key.forward_value = event.seq, event.cause, event.value
+
+    def _is_taken(self, event: StoreEvent) -> bool:
+        """Return whether a BELOW or FORWARD is about an entry that the call handed over, as its PUT shows it."""
+        taken = self._taken.get((event.cache, event.life))
+        is_value_of_deletion = event.cause == w.BY_DELETE and event.value != NULL
+        return taken is not None and taken.is_entry_of(event) and not is_value_of_deletion
 
     def _key(self, store: StoreRecord, number: int) -> KeyRecord:
         key = store.keys.get(number)
@@ -326,7 +409,7 @@ class StoreChecker:
         for event in self._unforwarded.values():
             if not self._stores[event.cache].is_expired(event):
                 flag(flags, w.FORWARDED, event.seq)
-        self._unwritten, self._unforwarded, self._written = {}, {}, set()
+        self._unwritten, self._unforwarded, self._taken, self._written = {}, {}, {}, {}
 
     # Views.
 
@@ -338,6 +421,12 @@ class StoreChecker:
         if key.put_cause == w.BY_DELETE and key.put_seq < event.view and key.put_seq > store.dropped_seq:
             flag(flags, own, event.seq)
         view = self._views.setdefault((event.cache, event.view), ViewRecord())
+        if view.cause is None or view.cause not in (0, event.cause):
+            flag(flags, own if is_plain else w.ORDER_SHOWN, event.seq)
+        if view.leaves_out(event, is_plain) or self._is_misnamed(event, store, key):
+            flag(flags, own, event.seq)
+        if store.is_of_another_kind(event):
+            flag(flags, w.WINDOWS_SHOWN, event.seq)
         if event.key in view.answered:
             flag(flags, own, event.seq)
         view.answered.add(event.key)
@@ -348,6 +437,22 @@ class StoreChecker:
         if view.last is not None and (view.last < place if event.cause == w.BY_BACKWARD else view.last > place):
             flag(flags, own if is_plain else w.ORDER_SHOWN, event.seq)
         view.last = place
+
+    def _is_misnamed(self, event: StoreEvent, store: StoreRecord, key: KeyRecord) -> bool:
+        """Return whether an earlier row gives a key another name or time, or its name to another key."""
+        if NULL not in (key.start, event.start) and key.start != event.start:
+            return True
+        if NULL not in (key.end, event.end) and key.end != event.end:
+            return True
+        if event.text is None:
+            return False
+        name, key.name = key.name, event.text
+        named = (event.text, event.start, event.end)
+        namesake = store.names.get(named)
+        if namesake is None:
+            self._keys += 1
+        store.names[named] = event.key
+        return name not in (None, event.text) or namesake not in (None, event.key)
 
     @staticmethod
     def _place(event: StoreEvent, store: StoreRecord) -> tuple[int, str, int] | None:

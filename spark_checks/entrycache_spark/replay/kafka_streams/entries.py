@@ -87,9 +87,7 @@ def applicable_rules(row: Row, limit: Limit) -> Iterable[str]:
 def _of_stores(row: Row, op: str) -> Iterable[str]:
     is_of_window = row["window_start"] is not None
     if op in ("STORE_OPEN", "BELOW", "FORWARD"):
-        yield "K-STORE-2"
-    if op in ("STORE_OPEN", "BELOW"):
-        yield "K-STORE-4"
+        yield from ("K-STORE-2", "K-STORE-4")
     if op == "STORE_CLOSE":
         yield "K-CLOSE-3"
     if op in ("BELOW", "FORWARD") and is_of_window:

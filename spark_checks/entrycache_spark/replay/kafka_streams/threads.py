@@ -8,9 +8,17 @@ violations by rule.
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from entrycache_spark.replay.common import ReplayPlan, Row, ViolationCollector, differ, read_counters, replay_each
+from entrycache_spark.replay.common import (
+    ReplayPlan,
+    Row,
+    ViolationCollector,
+    differ,
+    read_counters,
+    read_texts,
+    replay_each,
+)
 from entrycache_spark.replay.kafka_streams.entries import (
     LIMITS,
     STORE_OPS,
@@ -197,6 +205,8 @@ class StoredKey:
     put: Row | None = None
     below: str | None = None
     forwarded: Row | None = None
+    named: Row | None = None
+    """The last VIEW_ENTRY that names the key."""
 
 
 @dataclass
@@ -207,7 +217,10 @@ class StoreState:
     settings: dict[str, int] = field(default_factory=dict)
     kind: str | None = None
     stream_time: int | None = None
+    opened_seq: int = -1
     dropped_seq: int = -1
+    names: dict[tuple[Any, ...], Row] = field(default_factory=dict)
+    """The last VIEW_ENTRY of each name, with its times."""
     keys: defaultdict[int | None, StoredKey] = field(default_factory=lambda: defaultdict(StoredKey))
 
 
@@ -221,10 +234,11 @@ class HandedRow(NamedTuple):
 
 @dataclass
 class StoreCall:
-    """The actions of one call on one store, by seq: failed flushes, an emptying, forwards, and rewritten keys."""
+    """The actions of one call on one store: its BELOW rows by life; by seq failed flushes, an emptying, forwards, and
+    rewritten keys."""
 
     taken: list[HandedRow] = field(default_factory=list)
-    below: defaultdict[int | None, list[int]] = field(default_factory=lambda: defaultdict(list))
+    below: defaultdict[int | None, list[Row]] = field(default_factory=lambda: defaultdict(list))
     forward: defaultdict[int | None, list[int]] = field(default_factory=lambda: defaultdict(list))
     rewritten: dict[int | None, int] = field(default_factory=dict)
     failed: int = -1
@@ -243,6 +257,36 @@ def outlasts(time: int | None, retention: int | None, now: int | None) -> bool:
     return time is not None and retention is not None and now is not None and time > now - retention
 
 
+def contradict(before: Row | None, row: Row, *names: str) -> bool:
+    """Return whether two rows differ in one of these columns, where both are known."""
+    return before is not None and any(
+        None not in (before[name], row[name]) and before[name] != row[name] for name in names
+    )
+
+
+def is_of_another_kind(kind: str | None, row: Row) -> bool:
+    """Return whether a row is about a window or session that a store of this kind cannot hold."""
+    return (kind == "kv" and row["window_start"] is not None) or (
+        kind in ("kv", "window") and row["window_end"] is not None
+    )
+
+
+def is_out_of_range(view: Row, row: Row, is_plain: bool) -> bool:
+    """Return whether an entry lies outside the range of its view, as far as both are known."""
+    bounds, times = read_texts(view), read_counters(view)
+    first, last = bounds.get("from", bounds.get("key")), bounds.get("to", bounds.get("key"))
+    value, time, start = row["value"], time_of(row), row["window_start"]
+    if value is not None and (
+        (first is not None and f'"{first}"' > value) or (last is not None and f'"{last}"' < value)
+    ):
+        return True
+    if is_plain:
+        return False
+    begin, end = times.get("time_from"), times.get("time_to")
+    is_before = begin is not None and time is not None and begin > time
+    return is_before or (end is not None and start is not None and end < start)
+
+
 STORED_OPS: Final = ("PUT", "FLUSH", "FAILED", "DELETE", "REMOVE", "CACHE_CLOSE", *STORE_OPS)
 """The ops that the rules of stores read."""
 
@@ -255,8 +299,12 @@ class Stores:
         self._report = report
         self._stores: dict[str | None, StoreState] = {}
         self._calls: dict[tuple[str | None, int | None], StoreCall] = {}
+        self._puts: dict[tuple[str | None, int], Row] = {}
+        self._views: dict[tuple[str | None, int | None], Row] = {}
+        self._has_views: set[str | None] = set()
         self._shown: dict[tuple[str | None, int | None], dict[int | None, int]] = {}
         self._last_entries: dict[tuple[str | None, int | None], Row] = {}
+        self._has_old_values = any(row["op"] == "FORWARD" and row["old_hash"] is not None for row in facts.rows)
         self._has_stores = any(row["op"] in STORE_OPS for row in facts.rows)
 
     def follow(self, at: int, row: Row) -> None:
@@ -265,7 +313,7 @@ class Stores:
             return
         op, cache = row["op"], row["cache"]
         if op == "STORE_OPEN":
-            self._stores[cache] = StoreState(row, read_counters(row), row["store_kind"])
+            self._stores[cache] = StoreState(row, read_counters(row), row["store_kind"], opened_seq=row["seq"])
         elif op == "STORE_CLOSE" and cache in self._stores:
             self._stores[cache].row = row
         store = self._stores.get(cache)
@@ -273,6 +321,11 @@ class Stores:
             if self._facts.whole[at]:
                 self._judge(row, store)
             self._apply(at, row, store)
+            if op == "PUT" and row["life"] == row["seq"]:
+                self._puts[cache, row["seq"]] = row
+            elif op == "VIEW":
+                self._views[cache, row["pass_id"]] = row
+                self._has_views.add(cache)
         if at + 1 == len(self._facts.rows):
             self._end()
 
@@ -293,11 +346,37 @@ class Stores:
             self._report("K-STORE-2", row, "a BELOW of the same life and call before it")
         if op == "FORWARD" and store.settings.get("old_values") == 1 and key.forwarded is not None:
             self._chain(row, key.forwarded, store)
+        if op in ("BELOW", "FORWARD") and row["life"] is not None and row["life"] > store.opened_seq:
+            self._check_entry(row, store)
         if op == "VIEW_ENTRY":
             self._entry(row, key, store)
 
+    def _check_entry(self, row: Row, store: StoreState) -> None:
+        """Judge whether the entry that is written or forwarded is the one that its life began with."""
+        put = self._puts.get((row["cache"], row["life"]))
+        is_deletion = row["cause"] == "DELETE"
+        differs = contradict(put, row, "key_hash", "window_start", "window_end")
+        if put is not None and put["cause"] in ("VALUE", "DELETE") and row["cause"] in ("PUT", "VALUE", "DELETE"):
+            differs |= (put["cause"] == "DELETE") != is_deletion
+        deletes_a_value = is_deletion and row["value_hash"] is not None
+        if row["op"] == "BELOW":
+            if differs and put is not None:
+                self._report("K-STORE-2", row, "the entry that the PUT of its life shows", [put["seq"], row["seq"]])
+            if is_of_another_kind(store.kind, row) or deletes_a_value:
+                self._report("K-STORE-2", row, "an entry that the store can hold", [store.opened_seq, row["seq"]])
+            return
+        written = self._call(row).below[row["life"]]
+        if store.settings.get("listens") == 0:
+            self._report("K-STORE-4", row, "no FORWARD: nobody listens", [store.opened_seq, row["seq"]])
+        if differs or deletes_a_value or (written and contradict(written[-1], row, "value_hash")):
+            self._report(
+                "K-STORE-4", row, "the entry that was written", [*(each["seq"] for each in written[-1:]), row["seq"]]
+            )
+        if store.settings.get("old_values") == 0 and row["old_hash"] is not None:
+            self._report("K-OLD-2", row, "no old value: the store has none", [store.opened_seq, row["seq"]])
+
     def _chain(self, row: Row, before: Row, store: StoreState) -> None:
-        if store.dropped_seq > before["seq"]:
+        if store.dropped_seq > before["seq"] or not self._has_old_values:
             return
         old, value = row["old_hash"], before["value_hash"]
         if before["cause"] == "DELETE" and old is not None:
@@ -307,10 +386,14 @@ class Stores:
 
     def _entry(self, row: Row, key: StoredKey, store: StoreState) -> None:
         """Judge an entry of a view."""
+        view = row["pass_id"]
+        if view is not None and view > store.opened_seq and is_of_another_kind(store.kind, row):
+            self._report("K-WINDOW-2", row, f"an entry of a {store.kind} store", [store.opened_seq, row["seq"]])
         if store.kind is None:
             return
         rule = "K-VIEW-1" if store.kind == "kv" else "K-WINDOW-2"
-        put, view = key.put, row["pass_id"]
+        self._place_in_view(row, key, store, rule)
+        put = key.put
         is_deleted = put is not None and put["cause"] == "DELETE" and store.dropped_seq < put["seq"]
         if put is not None and is_deleted and view is not None and put["seq"] < view:
             self._report(rule, row, "no entry: the last write was a deletion", [put["seq"], row["seq"]])
@@ -320,20 +403,47 @@ class Stores:
             self._report(rule, row, "each entry once", [first_seqs[row["key_hash"]], row["seq"]])
         first_seqs.setdefault(row["key_hash"], row["seq"])
         before = self._last_entries.get(of_view)
-        if before is not None and self._is_misplaced(before, row, store):
+        view_row = self._views.get(of_view)
+        direction = row["cause"] or (None if view_row is None else view_row["cause"])
+        if before is not None and self._is_misplaced(before, row, store, direction):
             order = "K-VIEW-1" if store.kind == "kv" else "K-WINDOW-1"
             self._report(order, row, "the order of the store", [before["seq"], row["seq"]])
         self._last_entries[of_view] = row
 
+    def _place_in_view(self, row: Row, key: StoredKey, store: StoreState, rule: str) -> None:
+        """Judge whether an entry belongs to its view, and has the name and the times that earlier rows give it."""
+        view_row, is_plain = self._views.get((row["cache"], row["pass_id"])), store.kind == "kv"
+        is_lost = view_row is None and row["pass_id"] is not None and row["cache"] in self._has_views
+        if is_lost or contradict(view_row, row, "cause"):
+            own = "K-VIEW-1" if is_plain else "K-WINDOW-1"
+            self._report(
+                own, row, "an entry of a view of this store", [*([view_row["seq"]] if view_row else []), row["seq"]]
+            )
+        if view_row is not None and is_out_of_range(view_row, row, is_plain):
+            self._report(rule, row, "an entry of the range of the view", [view_row["seq"], row["seq"]])
+        name = (row["value"], row["window_start"], row["window_end"])
+        for other, names in (
+            (key.put, ("window_start", "window_end")),
+            (key.named, ("value",)),
+            (store.names.get(name), ("key_hash",)),
+        ):
+            if other is not None and contradict(other, row, *names):
+                self._report(rule, row, "the name that an earlier event gives it", [other["seq"], row["seq"]])
+                break
+        if row["value"] is not None:
+            key.named = row
+            if row["key_hash"] is not None:
+                store.names[name] = row
+
     @staticmethod
-    def _is_misplaced(before: Row, row: Row, store: StoreState) -> bool:
+    def _is_misplaced(before: Row, row: Row, store: StoreState, direction: str | None) -> bool:
         """Return whether an entry comes before the one that its view answered before."""
         interval = 1 if store.kind == "kv" else store.settings.get("segment_interval")
         times = [0 if store.kind == "kv" else time_of(each) for each in (before, row)]
-        if not interval or times[0] is None or times[1] is None:
+        if direction not in ("FORWARD", "BACKWARD") or not interval or times[0] is None or times[1] is None:
             return False
         places = [(times[0] // interval, before["value"], times[0]), (times[1] // interval, row["value"], times[1])]
-        if row["cause"] == "BACKWARD":
+        if direction == "BACKWARD":
             places.reverse()
         (segment, key, time), (segment_after, key_after, time_after) = places
         if segment != segment_after:
@@ -370,7 +480,7 @@ class Stores:
             if key.put["cause"] == "VALUE" or (key.put["cause"] == "DELETE" and key.below == "PUT"):
                 call.taken.append(taken)
         elif op == "BELOW":
-            call.below[row["life"]].append(seq)
+            call.below[row["life"]].append(row)
             key.below = cause
             if must_follow and store.settings.get("listens") == 1:
                 call.taken.append(taken)

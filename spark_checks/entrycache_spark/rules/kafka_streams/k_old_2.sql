@@ -1,5 +1,6 @@
 -- K-OLD-2: the old values of a key form a chain: `old` is the value of its forward before. After a forward that throws and
--- after a clear, a chain begins anew.
+-- after a clear, a chain begins anew. A
+-- store without old values forwards none.
 
 -- checked
 op = 'FORWARD' and old_hash is not null
@@ -24,6 +25,21 @@ coalesce(cast(old_hash as string), 'no old value')
 
 -- seqs
 array(forwarded_seq, seq)
+
+-- sure
+not many
+
+-- over stored: a store without old values
+op = 'FORWARD' and whole and life > opened_seq and coalesce(old_values = 0, false) and old_hash is not null
+
+-- expected
+'no old value: the store has none'
+
+-- observed
+cast(old_hash as string)
+
+-- seqs
+array(opened_seq, seq)
 
 -- sure
 not many

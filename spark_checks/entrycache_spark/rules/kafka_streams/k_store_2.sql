@@ -1,6 +1,7 @@
--- K-STORE-2: an entry that a store takes is written to the underlying store in the same call, before it is forwarded. A
--- store takes no tombstone of a key that the underlying store lacks, and nothing that has expired; after a forward that
--- throws, it need not have come to an entry.
+-- K-STORE-2: an entry that a store takes is written to the underlying store in the same call, before it is forwarded. It
+-- has the key and the times of the PUT that began its life, and is a deletion if that was one. A store takes no tombstone
+-- of a key that the underlying store lacks, and nothing that has expired; after a forward that throws, it need not have
+-- come to an entry.
 
 -- checked
 op in ('STORE_OPEN', 'BELOW', 'FORWARD')
@@ -8,6 +9,8 @@ op in ('STORE_OPEN', 'BELOW', 'FORWARD')
 -- needs
 life of BELOW
 call_id of BELOW
+life of FORWARD
+call_id of FORWARD
 
 -- over stored: an entry that was handed over is not written
 op = 'FLUSH' and whole and decided and is_open and put_life = life and last_below is null and lasts and not gave_up
@@ -30,6 +33,36 @@ op = 'FORWARD' and whole and is_open and not expired and coalesce(first_below > 
 
 -- observed
 concat('a FORWARD of life ', coalesce(cast(life as string), 'null'))
+
+-- sure
+not many
+
+-- over stored: another entry is written than the one that its life began with
+op = 'BELOW' and whole and differs
+
+-- expected
+'the entry that the PUT of its life shows'
+
+-- observed
+concat('a BELOW of life ', cast(life as string))
+
+-- seqs
+array(own_seq, seq)
+
+-- sure
+not many
+
+-- over stored: an entry is written that its store cannot hold, or a deletion with a value
+op = 'BELOW' and whole and life > opened_seq and (coalesce(is_of_another_kind, false) or deletes_a_value)
+
+-- expected
+case when deletes_a_value then 'a deletion without a value' else concat('an entry of a ', kind, ' store') end
+
+-- observed
+concat('a BELOW of life ', cast(life as string))
+
+-- seqs
+array(opened_seq, seq)
 
 -- sure
 not many

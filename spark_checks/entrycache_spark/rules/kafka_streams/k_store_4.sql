@@ -1,12 +1,14 @@
--- K-STORE-4: an entry that a store writes to the underlying store is forwarded afterwards, in the same call. It need not
--- be if its key was written again in the call, if it expires in the call, or after a forward that throws.
+-- K-STORE-4: an entry that a store writes to the underlying store is forwarded afterwards, in the same call and as it was
+-- written; a store without a listener forwards nothing. It need not be forwarded if its key was written again in the call, if it expires in the call, or after a forward that throws.
 
 -- checked
-op in ('STORE_OPEN', 'BELOW')
+op in ('STORE_OPEN', 'BELOW', 'FORWARD')
 
 -- needs
 life of BELOW
 call_id of BELOW
+life of FORWARD
+call_id of FORWARD
 
 -- over stored
 op = 'BELOW' and whole and decided and is_open and listens = 1 and life is not null and coalesce(own_forward < seq, true)
@@ -17,6 +19,38 @@ and lasts and not gave_up and coalesce(rewritten_seq < seq, true)
 
 -- observed
 concat('a BELOW of life ', cast(life as string))
+
+-- sure
+not many
+
+-- over stored: a store without a listener forwards an entry
+op = 'FORWARD' and whole and life > opened_seq and coalesce(listens = 0, false)
+
+-- expected
+'no FORWARD: nobody listens to the store'
+
+-- observed
+concat('a FORWARD of life ', cast(life as string))
+
+-- seqs
+array(opened_seq, seq)
+
+-- sure
+not many
+
+-- over stored: another entry is forwarded than the one that was written
+op = 'FORWARD' and whole and life > opened_seq and (
+  coalesce(differs, false) or deletes_a_value or coalesce(written_hash <> value_hash, false)
+)
+
+-- expected
+'the entry that was written'
+
+-- observed
+concat('a FORWARD of life ', cast(life as string))
+
+-- seqs
+case when written_seq is null then array(seq) else array(written_seq, seq) end
 
 -- sure
 not many

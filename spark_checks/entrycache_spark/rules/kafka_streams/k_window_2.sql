@@ -1,5 +1,6 @@
 -- K-WINDOW-2: a view answers each window or session once, and none whose last write before the view was a deletion. It may
--- if the window was written since an open view was opened.
+-- if the window was written since an open view was opened. Each lies in the range of the view, has the times of its PUT, and
+-- is of the kind of its store.
 
 -- checked
 op = 'VIEW_ENTRY' and window_start is not null
@@ -30,6 +31,51 @@ concat('a VIEW_ENTRY of time ', cast(time as string), ' once more')
 
 -- seqs
 array(first_shown, seq)
+
+-- sure
+not many
+
+-- over stored: an entry outside the range
+op = 'VIEW_ENTRY' and whole and kind <> 'kv' and is_out_of_range
+
+-- expected
+'an entry of the range of the view'
+
+-- observed
+coalesce(value, 'an entry of another time')
+
+-- seqs
+array(view_seq, seq)
+
+-- sure
+not many
+
+-- over stored: a window by another name
+op = 'VIEW_ENTRY' and whole and kind <> 'kv' and misnamed_seq is not null
+
+-- expected
+'the name that an earlier event gives it'
+
+-- observed
+coalesce(value, 'an entry of another time')
+
+-- seqs
+array(misnamed_seq, seq)
+
+-- sure
+not many
+
+-- over stored: a window or session in a store of another kind
+op = 'VIEW_ENTRY' and whole and pass_id > opened_seq and coalesce(is_of_another_kind, false)
+
+-- expected
+concat('an entry of a ', kind, ' store')
+
+-- observed
+concat('a VIEW_ENTRY of time ', cast(time as string))
+
+-- seqs
+array(opened_seq, seq)
 
 -- sure
 not many

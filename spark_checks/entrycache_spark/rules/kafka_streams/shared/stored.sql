@@ -1,11 +1,11 @@
 -- Each event with the state of the caching store whose namespace it names: its settings, its stream time, what it wrote
 -- to the underlying store and forwarded, and what its views answered. `decided`: the rows of the event's call are all
--- there. `dropped_seq`: the last event by which the cache lost an entry that it had not handed over.
+-- there. `own`: the PUT that began the event's life. `misnamed_seq`: an event that gives the key another name or time. `dropped_seq`: the last event by which the cache lost an entry that it had not handed over.
 with kept as (
   select
     e.broker, e.seq, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache, key_hash,
-    e.life, coalesce(dirty, false) as dirty, call_id, pass_id, coalesce(window_end, window_start) as time, store_kind,
-    value_hash, old_hash, value, many, b.fresh and e.island = b.first_island as whole, b.gapped, b.complete,
+    e.life, coalesce(dirty, false) as dirty, call_id, pass_id, window_start, window_end,
+    coalesce(window_end, window_start) as time, store_kind, value_hash, old_hash, value, many, b.fresh and e.island = b.first_island as whole, b.gapped, b.complete,
     max(call_id) over (partition by e.broker) as last_call
   from events e join brokers b on e.broker = b.broker
 ),
@@ -25,6 +25,7 @@ settled as (
         )
       end, true
     ) over upto as settings,
+    max(case when op = 'VIEW' then seq end) over upto as last_view,
     max(
       case
         when op = 'FAILED' or (op = 'REMOVE' and cause = 'CLEAR') or (op = 'DELETE' and cause = 'CALL') then seq
@@ -65,7 +66,36 @@ called as (
     min(case when op = 'BELOW' then seq end) over of_life as first_below,
     max(case when op = 'BELOW' then seq end) over of_life as last_below,
     max(case when op = 'FORWARD' then seq end) over of_life as own_forward,
-    last_value(case when op = 'PUT' then struct(seq as at, cause as cause, life as life) end, true) over past as put,
+    max(
+      case
+        when op = 'PUT' and life = seq then struct(
+          seq as at, key_hash as key_hash, cause as cause, window_start as window_start, window_end as window_end
+        )
+      end
+    ) over (partition by broker, cache, life) as own,
+    last_value(case when op = 'BELOW' then struct(seq as at, value_hash as value_hash) end, true)
+      over (partition by broker, cache, life, call_id order by seq rows between unbounded preceding and 1 preceding) as written,
+    last_value(
+      case
+        when op = 'VIEW' then struct(
+          seq as at, cause as cause, counter(value, 'time_from') as time_from, counter(value, 'time_to') as time_to,
+          concat('"', coalesce(text_of(value, 'from'), text_of(value, 'key')), '"') as first_key,
+          concat('"', coalesce(text_of(value, 'to'), text_of(value, 'key')), '"') as last_key
+        )
+      end, true
+    ) over (partition by broker, cache, pass_id order by seq rows between unbounded preceding and 1 preceding) as view_row,
+    last_value(case when op = 'VIEW_ENTRY' and value is not null then struct(seq as at, value as value) end, true)
+      over past as named,
+    last_value(case when op = 'VIEW_ENTRY' and value is not null then struct(seq as at, key_hash as key_hash) end, true)
+      over (
+        partition by broker, cache, opened_seq, value, window_start, window_end order by seq
+        rows between unbounded preceding and 1 preceding
+      ) as namesake,
+    last_value(
+      case when op = 'PUT' then struct(
+        seq as at, cause as cause, life as life, window_start as window_start, window_end as window_end
+      ) end, true
+    ) over past as put,
     last_value(case when op = 'BELOW' then cause end, true) over past as below,
     last_value(case when op = 'FORWARD' then struct(seq as at, cause as cause, value_hash as value_hash) end, true)
       over past as forwarded,
@@ -83,6 +113,27 @@ select
   put.at as put_seq, put.cause as put_cause, put.life as put_life, forwarded.at as forwarded_seq,
   forwarded.cause as forwarded_cause, forwarded.value_hash as forwarded_hash,
   entry_before.at as entry_seq,
+  own.at as own_seq, own.cause as own_cause, own.key_hash as own_key, own.window_start as own_start, own.window_end as own_end,
+  written.at as written_seq, written.value_hash as written_hash,
+  life > opened_seq and own.at < seq and (
+    coalesce(own.key_hash <> key_hash, false)
+    or coalesce(own.window_start <> window_start, false)
+    or coalesce(own.window_end <> window_end, false)
+    or coalesce(own.cause in ('VALUE', 'DELETE') and cause in ('PUT', 'VALUE', 'DELETE') and (own.cause = 'DELETE') <> (cause = 'DELETE'), false)
+  ) as differs,
+  coalesce(cause = 'DELETE' and value_hash is not null, false) as deletes_a_value,
+  (kind = 'kv' and window_start is not null) or (kind in ('kv', 'window') and window_end is not null) as is_of_another_kind,
+  view_row.at as view_seq, coalesce(cause, view_row.cause) as direction,
+  pass_id is not null and last_view is not null and view_row.at is null as is_of_no_view,
+  coalesce(view_row.cause <> cause, false) as turns,
+  coalesce(view_row.first_key > value, false) or coalesce(view_row.last_key < value, false)
+    or (kind <> 'kv' and coalesce(view_row.time_from > time, false))
+    or (kind <> 'kv' and coalesce(view_row.time_to < window_start, false)) as is_out_of_range,
+  case
+    when coalesce(put.window_start <> window_start, false) or coalesce(put.window_end <> window_end, false) then put.at
+    when coalesce(named.value <> value, false) then named.at
+    when value is not null and coalesce(namesake.key_hash <> key_hash, false) then namesake.at
+  end as misnamed_seq,
   coalesce(kind <> 'kv' and time <= stream_time - retention, false) as expired,
   coalesce(kind = 'kv' or time > last_time - retention, false) as lasts,
   coalesce(failed_seq > seq, false) or coalesce(last_forward > emptied_seq, false) as gave_up,
