@@ -81,9 +81,10 @@ SYSTEM_EVIDENCE: Final[Mapping[str, SystemEvidence]] = {
         pulsar_pip430.NIGHTLY,
         lemmas=(
             "entrycache_evidence.pulsar_pip430.induction.decision",
-            "entrycache_evidence.pulsar_pip430.induction.queue",
             "entrycache_evidence.pulsar_pip430.induction.pass_lemmas",
             "entrycache_evidence.pulsar_pip430.induction.reads",
+            "entrycache_evidence.pulsar_pip430.induction.ledger_loops",
+            "entrycache_evidence.pulsar_pip430.induction.pending_loops",
             "entrycache_evidence.pulsar_pip430.induction.thresholds",
             "entrycache_evidence.pulsar_pip430.induction.steps",
         ),

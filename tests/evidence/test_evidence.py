@@ -132,9 +132,8 @@ def prove_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Prove three lemmas in place of all, without stress runs."""
     monkeypatch.setattr(run, "_check_runs", lambda name, what, runs: ([], []))
     monkeypatch.setattr(run, "_check_other_models", lambda name: ([], []))
-    module = importlib.import_module("entrycache_evidence.lemmas")
-    prove, few = module.prove_lemmas, module.LEMMAS[:3]
-    monkeypatch.setattr(module, "prove_lemmas", lambda lemmas: prove(few))
+    prove, few = run.prove_lemmas, run.list_lemmas()[:3]
+    monkeypatch.setattr(run, "prove_lemmas", lambda lemmas: prove(few))
 
 
 def test_without_both_packages_nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,8 +202,7 @@ def test_one_system_is_proved_by_its_own_parts_and_its_rules_alone_are_compared(
     monkeypatch: pytest.MonkeyPatch, committed: Path
 ) -> None:
     refined: list[Sequence[RefinementTask]] = []
-    lemmas = importlib.import_module("entrycache_evidence.lemmas")
-    monkeypatch.setattr(lemmas, "prove_lemmas", lambda selected: nothing_about(selected, Rule.L_EVICT_1))
+    monkeypatch.setattr(run, "prove_lemmas", lambda selected: nothing_about(selected, Rule.L_EVICT_1))
     monkeypatch.setattr(run, "refine_all", lambda tasks: refined.append(tasks) or nothing())
     monkeypatch.setattr(run.scheduler, "single_call", lambda what, call: nothing())
     monkeypatch.setattr(model_evidence, "exhaust", lambda scopes, whole: nothing_about(scopes, None))

@@ -25,10 +25,10 @@ from _pytest.outcomes import Failed
 
 from entrycache_evidence.core import results
 from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
-from entrycache_evidence.lemmas import LEMMAS
 from entrycache_evidence.pulsar_pip430 import bounded_models, frame
 from entrycache_evidence.pulsar_pip430.contracts import decide
 from entrycache_evidence.pulsar_pip430.induction import decision, steps
+from entrycache_evidence.run import list_lemmas
 from entrycache_evidence.tlc.runner import TlcResult
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.rules import Rule
@@ -104,7 +104,7 @@ def committed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> dict[str, Any]:
     return {"committed": path}
 
 
-LEMMA: Lemma = next(lemma for lemma in LEMMAS if lemma.rule is Rule.REQUEUE_6)
+LEMMA: Lemma = next(lemma for lemma in list_lemmas() if lemma.rule is Rule.REQUEUE_6)
 
 
 def lemma_with(change: Callable[[Obligation], Obligation | None]) -> Lemma:

@@ -24,11 +24,11 @@ from entrycache_evidence.induction.lemma import (  # noqa: E402
 )
 from entrycache_evidence.induction.symbolic import Term, merge_paths, paths  # noqa: E402
 from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
-from entrycache_evidence.lemmas import LEMMAS, prove_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_legacy import lemmas as legacy_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes, steps  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import Decision  # noqa: E402
 from entrycache_evidence.pulsar_segmented import lemmas as segmented_lemmas  # noqa: E402
+from entrycache_evidence.run import list_lemmas, prove_lemmas  # noqa: E402
 from entrycache_evidence.systems import SYSTEM_EVIDENCE  # noqa: E402
 from entrycache_faults.model import Model  # noqa: E402
 from entrycache_reference.pulsar_pip430 import ops  # noqa: E402
@@ -37,6 +37,8 @@ from entrycache_reference.pulsar_pip430.decision import DECISION  # noqa: E402
 from entrycache_reference.pulsar_pip430.state import Step  # noqa: E402
 from entrycache_reference.rules import Rule  # noqa: E402
 from entrycache_reference.vocabulary import CacheName, Position  # noqa: E402
+
+LEMMAS = list_lemmas()
 
 
 @pytest.mark.long  # `prove` proves them in the demo

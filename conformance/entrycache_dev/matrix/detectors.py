@@ -10,6 +10,7 @@ import importlib
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, replace
+from functools import cache
 from itertools import islice
 from types import FrameType
 from typing import Any, Final, NamedTuple
@@ -18,9 +19,9 @@ from entrycache_conformance.judge import Coverage, LawBroken, judge, step_with_l
 from entrycache_evidence.core import checkout, models, stress
 from entrycache_evidence.induction import lemma as lemmas
 from entrycache_evidence.induction.lemma import is_unsatisfiable
-from entrycache_evidence.lemmas import LEMMAS
 from entrycache_evidence.model_checker.checker import AnyBoundedModel, explore
 from entrycache_evidence.rulebook.examples import load_example
+from entrycache_evidence.run import list_lemmas
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Model
 from entrycache_protocol import errors, subject
@@ -246,7 +247,7 @@ def record_calls(work: Callable[[], Any]) -> frozenset[str]:
 def z3_lemma(number: int) -> str:
     """Return the first obligation of this lemma that is not proved any more; empty if there is none."""
     lemmas.reference_model.cache_clear()
-    lemma = LEMMAS[number]
+    lemma = _lemmas()[number]
     default_model = lemmas.reference_model(lemma.fault.model.package)
     for name, given, goal in lemma.obligations(lemma.table, default_model):
         if _unproved(given, goal):
@@ -259,11 +260,14 @@ def _unproved(given: Any, goal: Any) -> bool:
     return is_unsatisfiable(z3.And(given, z3.Not(goal))) is not True
 
 
+_lemmas: Final = cache(list_lemmas)
+
+
 def reach_of_lemmas(package: str) -> dict[int, frozenset[str]]:
     """Return the functions of the reference that the lemmas about a system call."""
     return {
         number: record_calls(lemma.of_reference)
-        for number, lemma in enumerate(LEMMAS)
+        for number, lemma in enumerate(_lemmas())
         if lemma.fault.model.package == package
     }
 

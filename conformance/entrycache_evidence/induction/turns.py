@@ -155,8 +155,37 @@ class Visit(NamedTuple):
     answer: Callable[..., object]
 
 
+class AnyMapping(dict[Any, _T]):
+    """A mapping of any size of which a few items are known, for a loop with the variables `known`."""
+
+    known = ""
+
+    def items(self) -> Any:
+        """Return the items, as a sequence of any length."""
+        return any_tuple(super().items(), self.known)
+
+    def __getitem__(self, key: Any) -> _T:
+        if isinstance(key, slice):
+            raise Unknown("a loop takes a part of its sequence")
+        return super().__getitem__(key)
+
+    def __iter__(self) -> Any:
+        if not _is_walked_by_for(sys._getframe(1)):
+            raise Unknown("a loop walks a part of a mapping, or counts while it walks")
+        return any_tuple(super().keys(), self.known)._turns()
+
+
+def any_mapping(items: Mapping[Any, _T], known: str) -> AnyMapping[_T]:
+    """Return a mapping of any size with these items, for a loop with these variables."""
+    kind = type("AnyMapping", (AnyMapping,), {"known": known})
+    return cast("AnyMapping[_T]", kind(items))
+
+
 class Fold(NamedTuple):
-    """A loop, the functions that treat an element, a run over an `AnyTuple`, and what it has to treat or to answer."""
+    """A loop, the functions that treat an element, a run over an `AnyTuple`, and what it has to treat or to answer.
+
+    `stubs` replace what the loop calls beside, and `ends` returns what the answer has to add to what was treated.
+    """
 
     rule: Rule
     claim: str
@@ -165,6 +194,8 @@ class Fold(NamedTuple):
     run: Callable[[Model], Iterable[object]]
     wanted: tuple[object, ...]
     fault: LemmaFault
+    stubs: Mapping[Place, object] = {}
+    ends: Callable[[Any], Iterable[object]] = lambda answer: ()
 
     def lemma(self) -> Lemma:
         """Build the lemma: on every path, exactly these elements are treated, in this order."""
@@ -188,10 +219,10 @@ def _treated(fold: Fold, model: Model) -> tuple[object, ...] | None:
         f"{module}.len": lambda held: Term(EARLIER) + len(held),
     }
     try:
-        answer = fold.run(build_term_model(model, {**counted, **replaced}))
+        answer = fold.run(build_term_model(model, {**counted, **fold.stubs, **replaced}))
     except Unknown:
         return None
-    return tuple(treated if fold.visits else answer)
+    return (*treated, *fold.ends(answer)) if fold.visits else tuple(answer)
 
 
 def _recorder(visit: Visit, treated: list[object]) -> Callable[..., object]:

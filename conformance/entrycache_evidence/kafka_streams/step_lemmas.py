@@ -15,7 +15,7 @@ import z3
 
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction import lemma, symbolic
-from entrycache_evidence.induction.turns import Fold, Visit, any_tuple
+from entrycache_evidence.induction.turns import Fold, Unknown, Visit, any_tuple
 from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model, Place
 from entrycache_reference.kafka_streams import flush, ops, outcomes, stores, view_ops, views
@@ -199,6 +199,36 @@ def _receive(model: Model) -> Any:
     return model["stores.receive"](STATE, "a", entries, DEFAULT, model["step.build_environment"]())
 
 
+def _forward(model: Model) -> Any:
+    accepted = any_tuple(WRITES, "state name accepted config env after key node store is_overtaken")
+    return model["stores.forward_accepted"](STATE, "a", accepted, DEFAULT, model["step.build_environment"]())
+
+
+def _receive_one_by_one(model: Model) -> Any:
+    entries = any_tuple(WRITES, "state name entries config env after key node store below")
+    return model["stores.receive_one_by_one"](STATE, "a", entries, DEFAULT, model["step.build_environment"]())
+
+
+SPACES: Final = "abcd"
+
+
+def _resize(model: Model) -> Any:
+    """Run a round over namespaces of any number; the total is within the limit once each has been taken from."""
+    state = STATE._replace(max_size_bytes=2000, spaces=dict.fromkeys(SPACES, Space()), evicts=0)
+    names = any_tuple(SPACES, "state event config env after ns change")
+    totals = iter([2000] * (3 * len(SPACES)))
+
+    def total_bytes(state: State) -> int:
+        left = next(totals, None)
+        if left is None:
+            raise Unknown("a round takes nothing")
+        return left if state.evicts < len(SPACES) else 0
+
+    places: dict[Place, object] = {"namespaces.sorted": lambda spaces: names, "namespaces.total_bytes": total_bytes}
+    term_model = lemma.build_term_model(model, {**model.replaced, **places})
+    return term_model["namespaces.resize"](state, ops.Resize(1000), DEFAULT, model["step.build_environment"]())
+
+
 def _list_view(model: Model) -> Any:
     keys = any_tuple(KEYS, "state event backward config after nodes inner selects view key")
     places: dict[Place, object] = {
@@ -281,12 +311,51 @@ FOLDS: Final = (
         "a store that a flush hands its entries to writes all below, then forwards all",
         "stores.receive",
         {
+            "stores.write_underlying": Visit(lambda inner, key, value: key, lambda inner, *about: inner),
+            "stores.forward_accepted": Visit(
+                lambda state, name, accepted, *about: ("forwards", *(key for key, _ in accepted)),
+                lambda state, *about: state,
+            ),
+        },
+        _receive,
+        (*KEYS, ("forwards", *KEYS)),
+        _fault("A store forgets the last entry that it receives.", "stores.receive", _receive_less),
+    ),
+    Fold(
+        Rule.K_STORE_3,
+        "a store forwards what it has written below",
+        "stores.forward_accepted",
+        {"stores.forward_entry": Visit(lambda state, name, key, *about: key, lambda state, *about: state)},
+        _forward,
+        KEYS,
+        _fault("A store forwards nothing.", "stores.forward_accepted", lambda state, *about: state),
+    ),
+    Fold(
+        Rule.K_STORE_9,
+        "a store that forwards one by one writes each entry below, then forwards it",
+        "stores.receive_one_by_one",
+        {
             "stores.write_underlying": Visit(lambda inner, key, value: ("below", key), lambda inner, *about: inner),
             "stores.forward_entry": Visit(lambda state, name, key, *about: key, lambda state, *about: state),
         },
-        _receive,
-        (*(("below", key) for key in KEYS), *KEYS),
-        _fault("A store forgets the last entry that it receives.", "stores.receive", _receive_less),
+        _receive_one_by_one,
+        tuple(one for key in KEYS for one in (("below", key), key)),
+        _fault(
+            "A store that forwards one by one takes nothing.", "stores.receive_one_by_one", lambda state, *about: state
+        ),
+    ),
+    Fold(
+        Rule.K_RESIZE_2,
+        "a round of resize takes one entry of each namespace, by name, while the total is above the limit",
+        "namespaces.resize",
+        {
+            "namespaces.evict_eldest": Visit(
+                lambda state, ns, *about: (ns, state.evicts), lambda state, *about: Change(state)
+            )
+        },
+        _resize,
+        tuple((ns, at) for at, ns in enumerate(SPACES)),
+        _fault("A lower limit evicts nothing.", "namespaces.resize", lambda state, *about: (state, outcomes.Done())),
     ),
     Fold(
         Rule.K_VIEW_2,

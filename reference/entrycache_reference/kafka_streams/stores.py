@@ -123,12 +123,22 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
         if takes_write(store, key, node, config):
             accepted += ((key, node),)
             after = with_store(after, name, write_below(store, key, node.value, config))
+    after = forward_accepted(after, name, accepted, config, env)
+    return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
+
+
+@rule(Rule.K_STORE_3, Rule.K_FAIL_4)
+def forward_accepted(
+    state: State, name: str, accepted: tuple[tuple[str, Node], ...], config: Config, env: Environment
+) -> State:
+    """Return the state after a store has forwarded what it has written below, but for what was overtaken meanwhile."""
+    after = state
     for key, node in accepted:
         store = store_of(after, name)
         is_overtaken = store.forwarded_writes.get(key, -1) >= node.write
         if not is_overtaken and not is_dropped(store, key, config) and not after.in_progress.has_thrown:
             after = forward_entry(after, name, key, node, config, env)
-    return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
+    return after
 
 
 @rule(Rule.K_STORE_9, Rule.K_STORE_3, Rule.K_FAIL_4)

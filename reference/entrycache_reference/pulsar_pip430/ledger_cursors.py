@@ -10,6 +10,7 @@ Beside: OpReadEntry, ManagedLedgerImpl.asyncReadEntries, .internalReadFromLedger
 Beside: ManagedCursorImpl.asyncReplayEntries (managed-ledger 4.2.4)
 """
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from entrycache_reference.pulsar_pip430 import cursors, entries, ledger, ops, storage_reads
@@ -376,6 +377,11 @@ def groups_of(
         Group(tuple(group), ledger.positions_of(managed, group[0].ledger)[group[0].entry : group[-1].entry + 1])
         for group in groups
     )
+
+
+def ranges_of(cached: Iterable[Position], groups: Iterable[Group]) -> tuple[tuple[Position, Position], ...]:
+    """Return the first and last position of each range of a grouped replay: the cached ones first, each by itself."""
+    return (*((pos, pos) for pos in cached), *((group.positions[0], group.positions[-1]) for group in groups))
 
 
 @rule(Rule.LIMIT_1)

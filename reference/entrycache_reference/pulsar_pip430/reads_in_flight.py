@@ -208,10 +208,7 @@ def begin_grouped_replay(work: Work, name: ReadName, event: ops.ReplayBegin, con
     groups = ledger_cursors.groups_of(work.state.managed[event.cache], missing, budget_bytes)
     for pos in wanted:
         work = queue_if_due(work, event.cache, ledger_cursors.move_off(work.state, event, pos, config))
-    for first, last in [
-        *((pos, pos) for pos in cached),
-        *((group.positions[0], group.positions[-1]) for group in groups),
-    ]:
+    for first, last in ledger_cursors.ranges_of(cached, groups):
         work = request_range(work, name, first, last, config)
     return complete_replay(work, name, config)
 
