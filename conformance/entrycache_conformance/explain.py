@@ -492,8 +492,8 @@ def write_failure(
 def note_detectable(declaration: Declaration, coverage: Coverage) -> None:
     """Enter the rules whose breach the runs that were played would have shown.
 
-    A rule is detectable if one of its seeded faults answers otherwise in one of these runs, in the parts that the
-    subject declares. A rule without a seeded fault counts as detectable.
+    A rule is detectable if one of its seeded faults answers otherwise in one of the runs that are remembered, in the
+    parts that the subject declares. A rule without a seeded fault counts as detectable.
     """
     by_rule: dict[Rule, list[Fault]] = {}
     for fault in (fault for group in declaration.system.blame.faults() for fault in group):

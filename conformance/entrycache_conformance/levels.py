@@ -331,7 +331,7 @@ MIN_STEPS_PER_EXAMPLE: Final = 5
 
 def find_shortfall(declaration: Declaration, level: str, profile: Profile, covered: judge.Coverage) -> str:
     """Return the reason why a level without failures checked too little to conform; empty if it checked enough."""
-    missing = _missing_central_ops(declaration, level)
+    missing = missing_central_ops(declaration, level)
     if missing:
         return f"the subject offers none of its central operations {', '.join(sorted(missing))}"
     if covered.examples < profile.examples:
@@ -344,7 +344,7 @@ def find_shortfall(declaration: Declaration, level: str, profile: Profile, cover
     return _find_refused(declaration, level, covered)
 
 
-def _missing_central_ops(declaration: Declaration, level: str) -> frozenset[str]:
+def missing_central_ops(declaration: Declaration, level: str) -> frozenset[str]:
     """Return the first group of central operations of a level of which the subject offers none."""
     groups = declaration.system.cases.central.get(level, ())
     return next((group for group in groups if not group & declaration.ops), frozenset())
@@ -401,6 +401,15 @@ def has_two_answers(lookups: frozenset[str], case: Case, steps: Sequence[Any], a
     return False
 
 
+def find_uncompared(declaration: Declaration) -> str:
+    """Return the reason why equal answers to these operations say nothing; empty if a level has its central ones."""
+    central = declaration.system.cases.central
+    if not central or any(not missing_central_ops(declaration, level) for level in central):
+        return ""
+    wanted = sorted(missing_central_ops(declaration, next(iter(central))))
+    return f"both subjects offer {', '.join(sorted(declaration.ops))}, which decide nothing without {', '.join(wanted)}"
+
+
 NOTHING_FOUND: Final = "no lookup that is compared had two different answers: nothing that was stored was ever found"
 """The reason why a run in which no compared lookup found anything shows nothing."""
 
@@ -424,7 +433,7 @@ def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> 
     """
     last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
     level = declaration.system.levels[last]
-    own, is_partial = declaration.system.own_ops(level), bool(_missing_central_ops(declaration, level))
+    own, is_partial = declaration.system.own_ops(level), bool(missing_central_ops(declaration, level))
     for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
         broken = open_broken_reference(declaration, name)
         if search.find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, judge.Coverage()).failure is not None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrycache_conformance.failure import FAILURE_SHAPE as FAILURE
 from entrycache_conformance.failure import Failure
+from entrycache_conformance.judge import MAX_PLAYED
 from entrycache_protocol import errors
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.strict_json import COUNT, TEXT, TEXTS, list_shape, mapping_shape, object_shape
@@ -68,10 +69,10 @@ class ThreadCounts:
 class RuleReport(NamedTuple):
     """One rule at one level: the number of judged steps in which it fired, and the verdict.
 
-    A rule that is not `detectable` has not been checked: with its seeded fault a subject would have given the same
-    answers. Otherwise the rule conforms if it fired and the level conforms. It also conforms if it fired as often as
-    the profile demands before the search ended at a failure of another rule. It violates if a failure of the level
-    names it.
+    A rule that is not `detectable` has not been checked: with its seeded faults a subject would have given the same
+    answers in the first `MAX_PLAYED` runs in which the rule fired. Otherwise the rule conforms if it fired and the
+    level conforms. It also conforms if it fired as often as the profile demands before the search ended at a failure
+    of another rule. It violates if a failure of the level names it.
     """
 
     fired: int
@@ -82,7 +83,8 @@ class RuleReport(NamedTuple):
     def unchecked_reason(self) -> str:
         """The reason why the rule was not checked."""
         if not self.detectable:
-            return f"it fired in {self.fired} judged steps, and no answer could have shown it broken"
+            why = f"in the runs that were tried, at most {MAX_PLAYED}, a subject that breaks it gives the same answers"
+            return f"it fired in {self.fired} judged steps, and {why}"
         return f"it fired in {self.fired} judged steps, too few to say anything"
 
     def to_json(self) -> dict[str, Any]:
@@ -203,7 +205,7 @@ class RunReport:
 
     @property
     def undetectable_rules(self) -> tuple[str, ...]:
-        """The rules that fired, but that no answer of the run could have shown broken, at any level."""
+        """The rules that fired, but whose seeded faults change no answer of the runs that were tried, at any level."""
         judged = [item for level in self.levels.values() for item in level.rules.items()]
         hidden = {rule for rule, one in judged if not one.detectable}
         return tuple(sorted(hidden - {rule for rule, one in judged if one.detectable}, key=rule_order))

@@ -250,7 +250,9 @@ def _read_outcomes(value: dict[str, Any], name: str) -> tuple[dict[str, Any], ..
     items = read_array(value, name, "the case")
     for at, item in enumerate(items):
         if type(item) is not dict:
-            raise UsageError(f"item {at} of the {name} of the case is {describe_value(item)}, expected an object")
+            raise UsageError(
+                f"item {at} of the {name} of the case is {shorten(json.dumps(item), 80)}, expected an object"
+            )
     return items
 
 

@@ -248,6 +248,7 @@ def test_a_result_without_a_digest_gets_no_green_badge(tmp_path: Path, capsys: p
     for one, words in (
         (conformed("conforms"), "conforms, with exceptions"),
         (CLEAN, "conforms, with exceptions"),
+        (PROVED, "conforms, with exceptions"),
         (seal_json(conformed("conforms")), "conforms"),
         (seal_json(CLEAN), "conforms"),
     ):

@@ -222,6 +222,25 @@ def test_parts_that_a_subject_does_not_compare_are_no_difference_and_are_named()
     assert "- uncompared get: hit" in page.splitlines()
 
 
+class Counting(Subject):
+    """A class of one operation, which decides nothing alone."""
+
+    system = "pulsar-pip430"
+    settings = ()
+
+    def __init__(self, config: Any) -> None:
+        pass
+
+    def usage(self) -> dict[str, Any]:
+        return {"bytes": 0, "entries": 0}
+
+
+def test_a_diff_without_central_operations_compares_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    for other in ("Counting", "Stored"):
+        code, _, err = run(capsys, "diff", f"{__name__}:Counting", f"{__name__}:{other}", "--cases", "2")
+        assert (code, "nothing was compared" in err or "no operation in common" in err) == (2, True), err
+
+
 def test_a_diff_names_the_operations_of_one_subject_alone(capsys: pytest.CaptureFixture[str]) -> None:
     run_diff = ("diff", "fast", f"{__name__}:Stored", "--cases", "2")
     code, out, _ = run(capsys, *run_diff)

@@ -106,7 +106,7 @@ def test_null_and_absent_expected_reads_are_both_kept() -> None:
         ({"system": "pulsar-pip430", "steps": {}}, "not an array"),
         ({"system": "pulsar-pip430", "steps": [], "more": 1}, "unknown key 'more'"),
         ({"system": "pulsar-pip430", "steps": [], "outcomes": [{}, 7]}, "item 1 of the outcomes of the case is 7"),
-        ({"system": "pulsar-pip430", "steps": [], "got": [None]}, "item 0 of the got of the case is None"),
+        ({"system": "pulsar-pip430", "steps": [], "got": [None]}, "item 0 of the got of the case is null"),
         ({"system": "pulsar-pip430", "steps": [], "config": {"watermark": 2}}, "watermark: expected 0 to 1"),
         ({"system": "pulsar-pip430", "steps": [], "variants": {"x": 1}}, "unknown key 'x'"),
         (

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.failure import Failure
-from entrycache_conformance.judge import LAWS_ONE_IN
+from entrycache_conformance.judge import LAWS_ONE_IN, MAX_PLAYED
 from entrycache_conformance.report import SCHEMA, Exemption, RunMetadata, RunReport
 from entrycache_conformance.resolve import SubjectChoice
 from entrycache_protocol import codec, errors
@@ -236,9 +236,10 @@ def exception_lines(exceptions: Iterable[Exemption]) -> list[str]:
 
 
 def undetectable_text(report: RunReport) -> str:
-    """Return the rules of a run without violations that no answer could have shown broken; "" if there are none."""
+    """Return the rules of a run without violations whose seeded faults no answer shows; "" if there are none."""
     rules = report.undetectable_rules if report.verdict is errors.Verdict.CONFORMS else ()
-    return f"not checked: {', '.join(rules)} (no answer of this run could have shown them broken)" if rules else ""
+    why = f"in at most {MAX_PLAYED} runs that exercised each, a subject that breaks it gives the same answers"
+    return f"not checked: {', '.join(rules)} ({why})" if rules else ""
 
 
 def replay_command(failure: Failure, choice: SubjectChoice) -> str:

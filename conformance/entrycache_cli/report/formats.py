@@ -13,7 +13,6 @@ from entrycache_cli.report.results import all_verdict_lines, result_kind
 from entrycache_conformance.report import WITH_EXCEPTIONS, RunReport
 from entrycache_protocol import errors
 from entrycache_protocol.errors import Verdict, escape_unprintable
-from entrycache_protocol.strict_json import DIGEST
 
 BADGE_MESSAGES: Final = {
     Verdict.CONFORMS: ("conforms", "brightgreen"),
@@ -23,15 +22,15 @@ BADGE_MESSAGES: Final = {
 """The text and the colour of a badge by verdict."""
 
 BADGE_WITH_EXCEPTIONS: Final = (WITH_EXCEPTIONS, "yellowgreen")
-"""The text and the colour if everything conforms, but some verdict has exceptions, or a result has no digest."""
+"""The text and the colour if everything conforms, but some verdict has exceptions; a missing digest is one."""
 
 
 def render_badge(results: list[dict[str, Any]]) -> str:
     """Return the JSON of a badge endpoint."""
     verdict = errors.combine_verdicts(line.held for line in all_verdict_lines(results))
     runs = [RunReport.from_json(result) for result in results if result_kind(result, "a result") == "conform"]
-    is_unsealed = any(DIGEST not in result for result in results)
-    has_exceptions = is_unsealed or any(run.headline == WITH_EXCEPTIONS for run in runs)
+    has_exceptions = any(result.get("exceptions") for result in results)
+    has_exceptions |= any(run.headline == WITH_EXCEPTIONS for run in runs)
     limited = verdict is Verdict.CONFORMS and has_exceptions
     message, colour = BADGE_WITH_EXCEPTIONS if limited else BADGE_MESSAGES[verdict]
     return json.dumps({"schemaVersion": 1, "label": "entrycache", "message": message, "color": colour}) + "\n"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple
 
-from entrycache_conformance import explain, generate
+from entrycache_conformance import explain, generate, levels
 from entrycache_conformance.campaign.run import DIFFERENCE_TRIES, make_run
 from entrycache_conformance.judge import Coverage, adopt_uncompared, judge, run_reference
 from entrycache_conformance.report import find_exemptions
@@ -49,7 +49,8 @@ def find_behaviour_differences(
     compared, by reason.
 
     Raises:
-        UsageError: they are about different systems, have no operation in common, or no case was compared.
+        UsageError: they are about different systems, have no operation in common, no case was compared, or they answer
+            alike and share the central operations of no level.
         Interrupted: with those of the cases that were over.
     """
     uncompared = Counter() if uncompared is None else uncompared
@@ -83,6 +84,9 @@ def find_behaviour_differences(
             notify(number + 1, len(differences))
         if uncompared.total() == cases:
             raise errors.UsageError(f"nothing was compared: {describe_uncompared(uncompared, cases)}")
+        missing = "" if differences else levels.find_uncompared(declaration)
+        if missing:
+            raise errors.UsageError(f"nothing was compared: {missing}")
         return _reported(differences)
 
 

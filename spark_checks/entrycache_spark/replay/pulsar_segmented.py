@@ -490,9 +490,11 @@ class Replay:
         row, op, begin, seqs = now.row, now.row["op"], self._begin, [self._last_seq, now.row["seq"]]
         is_first = self._last_seq is None or (begin is not None and self._last_seq < begin["seq"])
         starts = (self._start,) if is_first else (now.offset, *self._starts)
+        if not is_first and now.filling.is_unknown and set(self._starts) == {None}:
+            return
         if op == "PASS_BEGIN":
             self._compare("S-SEGMENT-4", row, "bound", *starts, seqs=seqs)
-        elif op == "INSERT" and not is_first and not (now.filling.is_unknown and set(self._starts) == {None}):
+        elif op == "INSERT" and not is_first:
             self._compare("S-INSERT-1", row, "bound", *starts, seqs=seqs)
         elif op == "INSERT" and self._turns:
             self._compare("S-RING-3", row, "bound", *starts, seqs=seqs_of(begin, row))
