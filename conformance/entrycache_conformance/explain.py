@@ -26,20 +26,20 @@ the failing step and of its answer. A longer case `has_shape` if it shows the sa
 
 import dataclasses
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from pathlib import Path
+from types import CodeType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance import failure, generate, levels
 from entrycache_conformance.judge import (
     Coverage,
-    adopt_uncompared,
     answer_case,
     follow_answers,
     guided_step,
+    is_match,
     judge,
     judge_case,
-    match_without_tokens,
     run_reference,
 )
 from entrycache_faults.model import CallLimitExceeded, Fault, limit_calls, record_calls
@@ -53,7 +53,6 @@ from entrycache_protocol.subject import (
     RunResult,
     TestedSubject,
 )
-from entrycache_protocol.system import AnyModel
 from entrycache_reference.rules import Rule
 
 MAX_CALLS: Final = 1_000_000
@@ -189,16 +188,10 @@ def _play_with_queries(subject: TestedSubject, case: Case, queries: tuple[Any, .
 
 
 def _matching_faults(observed: ObservedFailure) -> list[Fault]:
-    """Return the seeded faults that answer as the subject did, from the first group that has any.
-
-    A fault in functions that the reference does not call before it answers otherwise than the subject does so too.
-    """
-    with record_calls() as codes:
-        _differs(observed.case.system.model, observed)
+    """Return the seeded faults that answer as the subject did, from the first group that has any."""
+    path = _record_path(observed)
     for group in observed.case.system.blame.faults():
-        faults = [
-            fault for fault in group if (codes is None or fault.is_reached(codes)) and _answers_match(fault, observed)
-        ]
+        faults = [fault for fault in group if _answers_match(fault, observed, path)]
         if faults:
             return faults
     return []
@@ -250,34 +243,79 @@ def _play_variation(subject: TestedSubject, case: Case) -> RunResult | None:
     return answer if isinstance(answer, RunResult) else None
 
 
-def _answers_match(fault: Fault, observed: ObservedFailure) -> bool:
+class RecordedStep(NamedTuple):
+    """A step in which the reference answers as the subject did: the code that it runs, and its state afterwards.
+
+    The first step runs the code of the initial state too.
+    """
+
+    codes: Set[CodeType]
+    post: Any
+
+
+def _record_path(observed: ObservedFailure) -> Sequence[RecordedStep]:
+    """Return the steps of the reference up to the first that answers otherwise than the subject did.
+
+    The path is empty under a profiler, which leaves no room to record, and with `order_slack`, where states follow the
+    subject's order.
+    """
+    config, declaration, model = observed.case.config, observed.declaration, observed.case.system.model
+    path: list[RecordedStep] = []
+    if declaration.order_slack:
+        return path
+    guided = guided_step(declaration)
+    with record_calls() as initial_codes:
+        state = model.initial(config)
+    for op, answer in zip(observed.case.steps, observed.answers, strict=True):
+        with record_calls() as codes:
+            done = guided(state, op, config, answer) if guided else model.step(state, op, config)
+        if codes is None or not is_match(op, done.outcome, answer, declaration):
+            break
+        path.append(RecordedStep(codes if path else codes | (initial_codes or set()), done.state))
+        state = done.state
+    return path
+
+
+def _answers_match(fault: Fault, observed: ObservedFailure, path: Sequence[RecordedStep] = ()) -> bool:
     """Return whether the reference with this fault answers as the subject did, to the end."""
-    return _differs(fault.model, observed) is False
+    return _differs(fault, observed, path) is False
 
 
-def _differs(model: AnyModel, observed: ObservedFailure) -> bool | None:
-    """Return whether the reference, or a faulty model of it, answers otherwise than the subject did, or never ends.
+def _differs(fault: Fault, observed: ObservedFailure, path: Sequence[RecordedStep] = ()) -> bool | None:
+    """Return whether the reference with this fault answers otherwise than the subject did, or never ends.
 
-    Return None if the faulty model raises an exception before that. A fault may break anything, so its exception says
-    nothing about a subject with the same defect.
+    Return None if the faulty reference raises an exception before that. A fault may break anything, so its exception
+    says nothing about a subject with the same defect. While the faulty reference has the states of the `path`, it
+    plays only the steps that call a function of the fault: in the others it does as the reference.
     """
     config, declaration = observed.case.config, observed.declaration
-    guided = guided_step(declaration, model)
+    first = _find_reached(fault, path, 0)
+    if path and first == len(observed.answers):
+        return False
+    guided = guided_step(declaration, fault.model)
     try:
-        state = model.initial(config)
-        for op, answer in zip(observed.case.steps, observed.answers, strict=True):
+        state = path[first - 1].post if first else fault.model.initial(config)
+        for at, (op, answer) in enumerate(zip(observed.case.steps, observed.answers, strict=True)):
+            if at < first:
+                continue
             with limit_calls(MAX_CALLS):
-                done = guided(state, op, config, answer) if guided else model.step(state, op, config)
-            faulty, wanted = declaration.compared_part(done.outcome), declaration.compared_part(answer)
-            wanted = adopt_uncompared(op, faulty, wanted, declaration)
-            if faulty != wanted and not match_without_tokens(faulty, wanted, declaration):
+                done = guided(state, op, config, answer) if guided else fault.model.step(state, op, config)
+            if not is_match(op, done.outcome, answer, declaration):
                 return True
             state = done.state
+            if at < len(path) and state == path[at].post:
+                first = _find_reached(fault, path, at + 1)
+                state = path[first - 1].post
     except CallLimitExceeded:
         return True
     except Exception:  # see above
         return None
     return False
+
+
+def _find_reached(fault: Fault, path: Sequence[RecordedStep], start: int) -> int:
+    """Return the first step of the path from `start` that calls a function of the fault, or else the path's length."""
+    return next((at for at in range(start, len(path)) if fault.is_reached(path[at].codes)), len(path))
 
 
 class JudgedStep(NamedTuple):
@@ -498,14 +536,24 @@ def note_detectable(declaration: Declaration, coverage: Coverage) -> None:
     by_rule: dict[Rule, list[Fault]] = {}
     for fault in (fault for group in declaration.system.blame.faults() for fault in group):
         by_rule.setdefault(fault.rule, []).append(fault)
+    paths: dict[int, Sequence[RecordedStep]] = {}
     for rule in coverage.played.keys() - coverage.detectable:
         runs, faults = coverage.played[rule], by_rule.get(rule)
-        if faults is None or any(_is_detected(fault, *run, declaration) for run in runs for fault in faults):
+        if faults is None or any(_is_detected(faults, *run, declaration, paths) for run in runs):
             coverage.detectable.add(rule)
 
 
-def _is_detected(fault: Fault, case: Case, steps: Sequence[Any], declaration: Declaration) -> bool:
-    """Return whether a reference with this fault would have answered otherwise in a run, or would never have ended."""
+def _is_detected(
+    faults: Sequence[Fault], case: Case, steps: Sequence[Any], declaration: Declaration,
+    paths: dict[int, Sequence[RecordedStep]],
+) -> bool:  # fmt: skip
+    """Return whether a reference with one of these faults would have answered otherwise in a run, or never ended.
+
+    `paths` holds the recorded steps of each run by the identity of the list of its steps.
+    """
     answers = [done.outcome for done in steps]
     first = Difference(max(0, len(answers) - 1), None, None)
-    return _differs(fault.model, ObservedFailure(case, declaration, (), steps, answers, first)) is True
+    observed = ObservedFailure(case, declaration, (), steps, answers, first)
+    if id(steps) not in paths:
+        paths[id(steps)] = _record_path(observed)
+    return any(_differs(fault, observed, paths[id(steps)]) for fault in faults)

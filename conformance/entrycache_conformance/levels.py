@@ -167,13 +167,14 @@ def _scout_fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     declaration = reference_subject(system).declaration
     menu = system.cases.menu(list(system.ops_up_to(level)), level)
     source = random.Random(0)
+    count_rules = system.laws.count_fired or system.laws.broken
     fired: dict[Rule, set[str]] = {}
     for _ in range(LEVEL_SCOUT_CASES):
         generated = generate.make_case(source.randint, declaration, menu, None)
         state = system.model.initial(generated.case.config)
         for op, done in zip(generated.case.steps, generated.steps, strict=True):
             counts: dict[Rule, int] = {}
-            system.laws.broken(generated.case.config, state, op, done, counts)
+            count_rules(generated.case.config, state, op, done, counts)
             state = done.state
             for rule, count in counts.items():
                 if count:
@@ -181,11 +182,17 @@ def _scout_fired_ops(system: AnySystem, level: str) -> dict[Rule, set[str]]:
     return fired
 
 
-def rules_up_to(system: AnySystem, level: str, rules: Iterable[Rule]) -> list[Rule]:
-    """Return those of the rules that do not fire first at a level above this one."""
-    levels, first = list(system.levels), find_rule_levels(system)
-    above = set(levels[levels.index(level) + 1 :])
-    return [rule for rule in rules if rule.value not in first or first[rule.value].level not in above]
+def rules_up_to(system: AnySystem, level: str, rules: Sequence[Rule]) -> list[Rule]:
+    """Return those of the rules that do not fire first at a level above this one.
+
+    The levels are tried from below, and no further than the rules need: a level takes up to a second.
+    """
+    above, rest = set[Rule](), set(rules)
+    for at, name in enumerate(system.levels):
+        fired = rest & _fired_ops(system, name).keys() if rest else set[Rule]()
+        rest -= fired
+        above |= fired if at > system.levels.index(level) else set()
+    return [rule for rule in rules if rule not in above]
 
 
 def levels_of_rules(system: AnySystem, rules: Iterable[str]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ that no model can have, such as leaks, endless loops and sums that drift.
 import builtins
 import dataclasses
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
@@ -250,14 +250,20 @@ class Fault:
         """The reference with this error."""
         return Model(self.package, self.replaced)
 
-    def is_reached(self, codes: Collection[CodeType]) -> bool:
-        """Return whether a run of the reference that calls these functions may come to this error.
-
-        A replaced constant, class or built-in function counts as reached in every run.
-        """
+    @cached_property
+    def _codes(self) -> frozenset[CodeType] | None:
+        """The code of the functions of the reference that this error replaces; None if it replaces anything else."""
         table = _value_at(self.package, STEP_TABLE)
         values = [_value_at(self.package, at) if isinstance(at, str) else table[at] for at in self.replaced]
-        return any(not isinstance(value, FunctionType) or value.__code__ in codes for value in values)
+        functions = all(isinstance(value, FunctionType) for value in values)
+        return frozenset(value.__code__ for value in values) if functions else None
+
+    def is_reached(self, codes: Set[CodeType]) -> bool:
+        """Return whether a step of the reference that runs this code may come to this error.
+
+        A replaced constant, class or built-in function counts as reached in every step.
+        """
+        return self._codes is None or not self._codes.isdisjoint(codes)
 
 
 class FaultRegistry:

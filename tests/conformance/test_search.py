@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from entrycache_cli.commands.options import definition_for
-from entrycache_conformance import generate, search
+from entrycache_conformance import explain, generate, search
 from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.generate import record_case
 from entrycache_conformance.judge import EVERY_STEP, LAWS_ONE_IN, Coverage, LawBroken, LawSample, judge, run_reference
@@ -238,8 +238,8 @@ def test_a_worker_that_dies_or_hangs_is_one_line() -> None:
     with pytest.raises(BrokenSubject, match=r"^a worker died before batch [01] was judged; --jobs 1 runs without any"):
         search_bulk(twisted(kill), 2)
     with (
-        search.Workers(2, lambda: None, lambda number: time.sleep(60 * number), 0.2) as workers,
         pytest.raises(BrokenSubject, match=r"^the worker that judges batch 1 gives no answer within 0\.2 s"),
+        search.Workers(2, lambda: None, lambda number: time.sleep(60 * number), 0.2) as workers,
     ):
         list(workers.answers(enough_after(2)))
 
@@ -380,6 +380,21 @@ def test_a_seeded_fault_differs_on_its_case_and_its_rule_is_named(name: str) -> 
     assert difference is not None
     rules = {rule.value for rule in explain_difference(subject, case, steps, difference)}
     assert rules & set(case.rules), f"named {rules}, expected one of {case.rules}"
+
+
+@pytest.mark.parametrize("name", [*QUICK[::40], "segmented-no-room-at-the-end"])
+def test_faults_that_skip_steps_answer_as_those_that_play_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last case is explained by a fault of the initial state too, which no step calls."""
+    subject, case = open_in_process(name), CATALOGUE[name]
+    assert subject is not None
+    answer, steps = subject.play([case])[0], run_reference(case, Coverage())
+    assert isinstance(answer, RunResult)
+    difference = judge(case, steps, answer, subject.declaration)
+    assert difference is not None
+    observed = explain._observe_failure(subject, case, steps, difference)
+    skipping = explain._matching_faults(observed)
+    monkeypatch.setattr(explain, "_record_path", lambda observed: ())
+    assert explain._matching_faults(observed) == skipping
 
 
 @pytest.mark.long  # the demo runs the released jars

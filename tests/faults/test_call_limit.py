@@ -93,4 +93,4 @@ def test_a_fault_is_reached_where_its_function_is_called_and_a_constant_everywhe
     assert not FAULT_OF[Rule.EVICT_3].is_reached(inserted)
     assert FAULT_OF[Rule.EVICT_3].is_reached(evicted)
     constants = next(fault for fault in kafka_streams.SEEDED_FAULTS if "change.FLAG_BYTES" in fault.replaced)
-    assert constants.is_reached(())
+    assert constants.is_reached(set())
