@@ -131,7 +131,7 @@ class StoreReport:
         return after
 
     def _forward(self, state: State, name: str, key: str, node: Node, *rest: Any) -> State:
-        if stores.store_of(state, name).settings.listens:
+        if stores.taking_store(state, name).settings.listens:
             old = stores.old_value(state, name, key)
             cause, before = "DELETE" if node.value is None else "VALUE", None if old is ABSENT else old
             self._add("FORWARD", cause, name, key=key, text=node.value, old=before, write=node.write)

@@ -166,10 +166,13 @@ def do_store_close(expected: expected_state.ExpectedState, event: view_ops.Store
     """Flush everything dirty, then remove the namespace and what lies below, even if the flush fails."""
     ensure_store(expected, event.store)
     expected.flushes += 1
+    handle = (event.store, expected.closings(event.store))
     flush(expected, event.store)
-    if expected.is_right:
+    if expected.is_right and handle not in expected.former:
         do_close(expected, ops.Close(event.store))
         left = expected.stores[event.store]
+        if handle in expected.taking:
+            expected.former[handle] = left._replace(inner={}, forwarded={}, owed=(), is_open=False)
         expected.stores[event.store] = Store(is_open=False, old_values=left.old_values, settings=left.settings)
         expected.views = {name: view for name, view in expected.views.items() if view.range.store != event.store}
     return outcomes.Done()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from entrycache_reference import rules
 from entrycache_reference.kafka_streams import config as configuration
 from entrycache_reference.kafka_streams.flush import LOOSE_ORDER
-from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE, time_of
+from entrycache_reference.kafka_streams.laws.law import EMPTY_SPACE, loses_undelivered, time_of
 from entrycache_reference.kafka_streams.ops import Op
 from entrycache_reference.kafka_streams.outcomes import Answer, Call, ErrorKind, Forward, Handed
 from entrycache_reference.kafka_streams.state import Listener, Node, OpenView, Part, Row, Space, State, Store
@@ -90,6 +90,8 @@ class ExpectedState:
         self.rows: list[Row] = list(self.all_rows[: len(progress.events)])
         self.closed = list(progress.closed)
         self.emptied = list(progress.emptied)
+        self.taking = list(progress.taking)
+        self.former = dict(progress.former)
         self.has_thrown = False
         self.no_answer_reason = progress.no_answer_reason
 
@@ -114,6 +116,18 @@ class ExpectedState:
     def closings(self, ns: str) -> int:
         """Return how often a namespace of that name was closed in the step in progress."""
         return self.closed.count(ns)
+
+    def taking_store(self, name: str) -> Store:
+        """Return the store that takes entries under a name; one that has closed meanwhile goes on."""
+        return self.former.get(self.taking[-1]) or self.stores.get(name, Store())
+
+    def keep_taking(self, name: str, store: Store) -> Store:
+        """Keep that store after a change, and return it."""
+        if self.taking[-1] in self.former:
+            self.former[self.taking[-1]] = store
+        else:
+            self.stores[name] = store
+        return store
 
     def names(self) -> list[str]:
         """Return the names of the namespaces, in order."""
@@ -230,11 +244,6 @@ def report_undelivered(expected: ExpectedState, ns: str, keys: list[str]) -> Non
             expected.add_row(rules.Rule.K_FLUSH_3, "FLUSH", ns, key, namespace.nodes[key], "FAILED")
 
 
-def loses_undelivered(expected: ExpectedState) -> bool:
-    """Return whether an evicted entry that no listener takes is lost."""
-    return expected.config.variants.undelivered_eviction is configuration.UndeliveredEviction.LOST
-
-
 def lose_entry(expected: ExpectedState, ns: str, evicted: str, stays_dirty: bool) -> None:
     """Drop the evicted entry before any call: `undelivered_eviction` `lost`."""
     namespace = expected.open(ns)
@@ -247,7 +256,7 @@ def lose_entry(expected: ExpectedState, ns: str, evicted: str, stays_dirty: bool
 
 def fail_without_listener(expected: ExpectedState, ns: str, evicted: str | None) -> None:
     """Keep everything; a lost entry leaves its key among the dirty keys."""
-    if evicted is not None and loses_undelivered(expected):
+    if evicted is not None and loses_undelivered(expected.config):
         lose_entry(expected, ns, evicted, stays_dirty=True)
 
 
@@ -267,7 +276,7 @@ def fail_at_missing_entry(expected: ExpectedState, ns: str, evicted: str | None,
     looked_up = [key for key in keys[: keys.index(missing)] if key != evicted]
     namespace.hits += len(looked_up)
     namespace.misses += 1
-    if evicted is not None and loses_undelivered(expected):
+    if evicted is not None and loses_undelivered(expected.config):
         lose_entry(expected, ns, evicted, stays_dirty=False)
     if expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN:
         mark_clean(namespace, looked_up)
@@ -281,7 +290,7 @@ def fail_by_listener(expected: ExpectedState, ns: str, evicted: str | None, keys
     expected.called += 1
     expected.calls.append(build_call(ns, [(key, namespace.nodes[key]) for key in keys]))
     report_undelivered(expected, ns, keys)
-    if evicted is not None and loses_undelivered(expected):
+    if evicted is not None and loses_undelivered(expected.config):
         lose_entry(expected, ns, evicted, stays_dirty=False)
     if expected.config.variants.failed_flush is configuration.FailedFlush.CLEAN:
         mark_clean(namespace, [key for key in keys if key != evicted])
@@ -329,37 +338,31 @@ def drop_tombstones(expected: ExpectedState, ns: str, evicted: str | None, entri
     any_write = expected.config.variants.flushed_tombstone is configuration.FlushedTombstone.ANY_WRITE
     if any_write and expected.closings(ns) != closings:
         return
+    rule = rules.Rule.K_FLUSH_9 if any_write else rules.Rule.K_FLUSH_4
     for key, node in entries:
         now = expected.open(ns).nodes.get(key) if ns in expected else None
         if now is None or node.value is not None:
             continue
-        if any_write and key != evicted:
+        if key != evicted if any_write else now.write == node.write:
             expected.drop(ns, key)
-            expected.add_row(rules.Rule.K_FLUSH_9, "DELETE", ns, key, now, "FLUSH")
-        elif not any_write and now.write == node.write:
-            expected.drop(ns, key)
-            expected.add_row(rules.Rule.K_FLUSH_4, "DELETE", ns, key, now, "FLUSH")
+            expected.add_row(rule, "DELETE", ns, key, now, "FLUSH")
 
 
 def receive(expected: ExpectedState, name: str, entries: Entries) -> None:
     """Write all entries to the underlying store, then forward them; by a variant one after another."""
+    expected.taking.append((name, expected.closings(name)))
     if expected.config.variants.delivery is configuration.Delivery.ONE_BY_ONE:
         for key, node in entries:
             if expected.is_right and not expected.has_thrown and write_underlying(expected, name, key, node):
                 forward_entry(expected, name, key, node)
-        return
-    accepted = [(key, node) for key, node in entries if write_underlying(expected, name, key, node)]
-    for key, node in accepted:
-        store = expected.stores.get(name, Store())
-        forwarded = store.forwarded_writes.get(key)
+        entries = []
+    for key, node in [entry for entry in entries if write_underlying(expected, name, *entry)]:
+        store = expected.taking_store(name)
         is_late = has_expired(store, key) and not shows_expired(expected)
-        if (
-            expected.is_right
-            and not expected.has_thrown
-            and not is_late
-            and (forwarded is None or forwarded < node.write)
-        ):
+        is_overtaken = store.forwarded_writes.get(key, -1) >= node.write
+        if expected.is_right and not expected.has_thrown and not is_late and not is_overtaken:
             forward_entry(expected, name, key, node)
+    expected.taking.pop()
 
 
 def shows_expired(expected: ExpectedState) -> bool:
@@ -383,45 +386,43 @@ def advance(store: Store, name: str) -> Store:
 
 def write_underlying(expected: ExpectedState, name: str, key: str, node: Node) -> bool:
     """Write a value, or remove a key, below; return false if there is nothing to remove, or the window has expired."""
-    store = expected.stores.get(name, Store())
+    store = expected.taking_store(name)
     if node.value is None and key not in {*store.inner, *store.owed} and store.settings.listens:
         return False
     if not shows_expired(expected) and has_expired(store, key):
         return False
     if shows_expired(expected) and store.settings.kind is not StoreKind.KEY_VALUE:
-        store = expected.stores[name] = advance(store, key)
+        store = expected.keep_taking(name, advance(store, key))
         if has_expired(store, key):
             return True
-    inner = {**store.inner, key: node.value}
-    remaining = {one: value for one, value in inner.items() if value is not None}
-    expected.stores[name] = store._replace(inner=remaining)
+    remaining = {one: value for one, value in {**store.inner, key: node.value}.items() if value is not None}
+    expected.keep_taking(name, store._replace(inner=remaining))
     return True
 
 
 def forward_entry(expected: ExpectedState, name: str, key: str, node: Node) -> None:
     """Forward one entry downstream, and perform the steps set for its key."""
-    store = expected.stores.get(name, Store())
+    store = expected.taking_store(name)
     if not store.settings.listens:
         return
     old: str | None | Absent = store.forwarded.get(key) if store.old_values else ABSENT
     if store.old_values and not has_expired(store, key):
         values = {**store.forwarded, key: node.value}
         store = store._replace(forwarded={one: value for one, value in values.items() if value is not None})
-    expected.stores[name] = store._replace(forwarded_writes={**store.forwarded_writes, key: node.write})
+    store = expected.keep_taking(name, store._replace(forwarded_writes={**store.forwarded_writes, key: node.write}))
     at = len(expected.forwards)
     own_key: str = key
     times: list[int] = []
     if store.settings.kind is not StoreKind.KEY_VALUE:
         own_key, *times = key.rsplit("@", 1)[0], *map(int, key.rsplit("@", 1)[1].split("-"))
     expected.forwards.append(Forward(name, own_key, node.value, (), old, *times))
-    store = expected.stores[name]
     if own_key in store.failing:
         failing = {one: left - (one == own_key) for one, left in store.failing.items()}
-        expected.stores[name] = store._replace(failing={one: left for one, left in failing.items() if left})
+        expected.keep_taking(name, store._replace(failing={one: left for one, left in failing.items() if left}))
         expected.called += 1
         expected.has_thrown = True
         return
-    expected.stores[name] = store._replace(owed=tuple([one for one in store.owed if one != key]))
+    expected.keep_taking(name, store._replace(owed=tuple([one for one in store.owed if one != key])))
     answers = expected.perform(store.downstream.get(own_key, ()))
     expected.forwards[at : at + 1] = [Forward(name, own_key, node.value, answers, old, *times)]
 
@@ -553,7 +554,7 @@ def restore_entries(expected: ExpectedState, ns: str, evicted: str | None, entri
     back = {
         key: node
         for key, node in entries
-        if is_untouched(key, since) and not (loses_undelivered(expected) if key == evicted else lost)
+        if is_untouched(key, since) and not (loses_undelivered(expected.config) if key == evicted else lost)
     }
     namespace, gone = expected.open(ns), [row.key for row in since if row.op == "EVICT"]
     order = [key for at, key in enumerate(gone) if key in back and key not in gone[:at]]

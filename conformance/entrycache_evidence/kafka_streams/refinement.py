@@ -33,11 +33,11 @@ def abstract_state(adapter: Adapter) -> State:
     cache = adapter.cache
     cache.check()
     downstream: dict[str, dict[str, tuple[ops.Op, ...]]] = {name: {} for name in adapter.stores}
-    for (name, key), steps in adapter.downstream.items():
-        downstream[name][to_text(key)] = tuple(steps)
     failing: dict[str, dict[str, int]] = {name: {} for name in adapter.stores}
-    for (name, key), left in adapter.failing.items():
-        failing[name].update({to_text(key): left} if left else {})
+    for name, own in adapter.downstream.items():
+        if adapter.stores[name].is_open:
+            downstream[name] = {to_text(key): tuple(steps) for key, steps in own.steps.items()}
+            failing[name] = {to_text(key): left for key, left in own.failing.items() if left}
     return State(
         max_size_bytes=cache.max_size_bytes,
         spaces={name: _space(space) for name, space in cache._spaces.items()},

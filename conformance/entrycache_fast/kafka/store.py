@@ -124,14 +124,20 @@ class UnderlyingStore:
         self.cache.clear(self.name)
 
     def close(self) -> None:
-        """Flush, then drop the namespace and what lies below it. The rest happens even if the flush fails."""
+        """Flush, then drop the namespace and what lies below it. The rest happens even if the flush fails.
+
+        If a forward of the flush closes the store, the namespace may belong to another one by then, and stays.
+        """
+        was_open = self.is_open
         try:
             self.cache.flush(self.name)
         finally:
-            self.cache.close(self.name)
-            self.underlying.clear()
-            self.owed.clear()
-            self.is_open = False
+            if self.is_open or not was_open:
+                self.cache.close(self.name)
+                self.underlying.clear()
+                self._last.clear()
+                self.owed.clear()
+                self.is_open = False
 
     def flush(self) -> None:
         """Write all dirty entries to the underlying store and forward them."""

@@ -146,6 +146,10 @@ class StepInProgress(NamedTuple):
     answers, in the order in which they began. `closed` names each namespace as often as it was closed, `emptied` as
     often as it was closed or cleared. `has_thrown`: a forward has thrown, and the flush that it belongs to has not
     ended. `no_answer_reason` says why the step gives no answer. `parts` are the steps that were performed inside calls.
+
+    `taking` names the stores that are taking entries, the innermost last, each with the number of times that its
+    namespace had been closed before. `former` holds those of them that have been closed meanwhile: a store that closes
+    goes on with the entries that it took.
     """
 
     called: int = 0
@@ -157,6 +161,8 @@ class StepInProgress(NamedTuple):
     has_thrown: bool = False
     no_answer_reason: str = ""
     parts: tuple[Part, ...] = ()
+    taking: tuple[tuple[str, int], ...] = ()
+    former: Mapping[tuple[str, int], Store] = {}
 
 
 IDLE: Final = StepInProgress()

@@ -52,6 +52,37 @@ def with_store(state: State, name: str, store: Store) -> State:
     return state._replace(stores={**state.stores, name: store})
 
 
+def is_former(state: State, name: str) -> bool:
+    """Return whether the store that is taking entries under this name has been closed meanwhile."""
+    taking = state.in_progress.taking
+    return bool(taking) and taking[-1][0] == name and taking[-1] in state.in_progress.former
+
+
+@rule(Rule.K_CLOSE_3)
+def taking_store(state: State, name: str) -> Store:
+    """Return the store that is taking entries under this name, even if it has been closed or opened again meanwhile."""
+    return state.in_progress.former[state.in_progress.taking[-1]] if is_former(state, name) else store_of(state, name)
+
+
+def with_taking_store(state: State, name: str, store: Store) -> State:
+    """Return the state with that store."""
+    now = state.in_progress
+    if not is_former(state, name):
+        return with_store(state, name, store)
+    return state._replace(in_progress=now._replace(former={**now.former, now.taking[-1]: store}))
+
+
+def begin_taking(state: State, name: str) -> State:
+    """Return the state in which a store begins to take entries."""
+    now = state.in_progress
+    return state._replace(in_progress=now._replace(taking=(*now.taking, handle_of(state, name))))
+
+
+def end_taking(state: State) -> State:
+    """Return the state in which the innermost store has taken its entries."""
+    return state._replace(in_progress=state.in_progress._replace(taking=state.in_progress.taking[:-1]))
+
+
 def ensure_store(state: State, name: str) -> State:
     """Return the state with that store; from its first use on it is the listener of its namespace."""
     if name in state.stores:
@@ -116,15 +147,15 @@ def receive(state: State, name: str, entries: tuple[tuple[str, Node], ...], conf
     """
     if config.variants.delivery is Delivery.ONE_BY_ONE:
         return receive_one_by_one(state, name, entries, config, env)
-    after = state
+    after = begin_taking(state, name)
     accepted: tuple[tuple[str, Node], ...] = ()
     for key, node in entries:
-        store = store_of(after, name)
+        store = taking_store(after, name)
         if takes_write(store, key, node, config):
             accepted += ((key, node),)
-            after = with_store(after, name, write_below(store, key, node.value, config))
-    after = forward_accepted(after, name, accepted, config, env)
-    return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
+            after = with_taking_store(after, name, write_below(store, key, node.value, config))
+    taken = end_taking(forward_accepted(after, name, accepted, config, env))
+    return owe_forwards(state, taken, name, entries, config) if taken.in_progress.has_thrown else taken
 
 
 @rule(Rule.K_STORE_3, Rule.K_FAIL_4)
@@ -134,7 +165,7 @@ def forward_accepted(
     """Return the state after a store has forwarded what it has written below, but for what was overtaken meanwhile."""
     after = state
     for key, node in accepted:
-        store = store_of(after, name)
+        store = taking_store(after, name)
         is_overtaken = store.forwarded_writes.get(key, -1) >= node.write
         if not is_overtaken and not is_dropped(store, key, config) and not after.in_progress.has_thrown:
             after = forward_entry(after, name, key, node, config, env)
@@ -151,13 +182,14 @@ def receive_one_by_one(
     then, so evicting one of them brings back the older value until its turn comes. Its turn also comes if a later write
     of the key has overtaken it.
     """
-    after = state
+    after = begin_taking(state, name)
     for key, node in entries:
-        store = store_of(after, name)
+        store = taking_store(after, name)
         if takes_write(store, key, node, config) and not after.in_progress.has_thrown:
             below = write_below(store, key, node.value, config)
-            after = forward_entry(with_store(after, name, below), name, key, node, config, env)
-    return owe_forwards(state, after, name, entries, config) if after.in_progress.has_thrown else after
+            after = forward_entry(with_taking_store(after, name, below), name, key, node, config, env)
+    taken = end_taking(after)
+    return owe_forwards(state, taken, name, entries, config) if taken.in_progress.has_thrown else taken
 
 
 @rule(Rule.K_STORE_3, Rule.K_FAIL_2)
@@ -190,7 +222,7 @@ def owe_forwards(
 @rule(Rule.K_OLD_1, Rule.K_OLD_2)
 def old_value(state: State, name: str, key: str) -> str | None | Absent:
     """Return the value that a store forwarded last for a key, None without one; absent if it forwards no old values."""
-    store = store_of(state, name)
+    store = taking_store(state, name)
     return store.forwarded.get(key) if store.old_values else ABSENT
 
 
@@ -198,18 +230,18 @@ def old_value(state: State, name: str, key: str) -> str | None | Absent:
 def forward_entry(state: State, name: str, key: str, node: Node, config: Config, env: Environment) -> State:
     """Forward one entry downstream, and perform the steps that are set for its key."""
     at = len(state.in_progress.forwards)
-    store, old = store_of(state, name), old_value(state, name, key)
+    store, old = taking_store(state, name), old_value(state, name, key)
     if not store.settings.listens:
         return state
     is_known = store.old_values and not is_expired(store, key)
     forwarded = write_underlying(store.forwarded, key, node.value) if is_known else store.forwarded
     writes = {**store.forwarded_writes, key: node.write}
-    noted = with_store(state, name, store._replace(forwarded_writes=writes, forwarded=forwarded))
+    noted = with_taking_store(state, name, store._replace(forwarded_writes=writes, forwarded=forwarded))
     forward = build_forward(store, name, key, node.value, old)
     started = with_forwards(noted, (*noted.in_progress.forwards, forward))
     if store.failing.get(forward.key, 0) > 0:
         return throw(started, name, forward.key)
-    started = with_store(started, name, store_of(started, name)._replace(owed=without_key(store.owed, key)))
+    started = with_taking_store(started, name, taking_store(started, name)._replace(owed=without_key(store.owed, key)))
     after, answers = perform_steps(started, store.downstream.get(forward.key, ()), config, env)
     forwards = after.in_progress.forwards
     return with_forwards(after, (*forwards[:at], replace(forward, inner=answers), *forwards[at + 1 :]))
@@ -228,9 +260,9 @@ def build_forward(store: Store, name: str, key: str, value: str | None, old: str
 @rule(Rule.K_FAIL_1)
 def throw(state: State, name: str, key: str) -> State:
     """Return the state after a forward that throws before its steps: one fewer will throw."""
-    store = store_of(state, name)
+    store = taking_store(state, name)
     left = with_failures(store, key, store.failing[key] - 1)
-    called = count_call(with_store(state, name, store._replace(failing=left)))
+    called = count_call(with_taking_store(state, name, store._replace(failing=left)))
     return called._replace(in_progress=called.in_progress._replace(has_thrown=True))
 
 

@@ -23,7 +23,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from entrycache_reference.kafka_streams import ops, windows
-from entrycache_reference.kafka_streams.change import parse_window, sort_by_bytes
+from entrycache_reference.kafka_streams.change import NamespaceHandle, handle_of, parse_window, sort_by_bytes
 from entrycache_reference.kafka_streams.config import BackwardTombstone, Config, RangeQuery, ViewTombstone
 from entrycache_reference.kafka_streams.entries import is_between, look_up, put_node, with_answer
 from entrycache_reference.kafka_streams.flush import Environment, mark_no_answer
@@ -326,14 +326,30 @@ def store_open(state: State, event: StoreOpen, config: Config, env: Environment)
 def store_close(state: State, event: StoreClose, config: Config, env: Environment) -> tuple[State, Answer]:
     """Flush a store, then drop its namespace, what lies below it and its open views.
 
-    Closing it again only counts as a flush.
+    Closing it again only counts as a flush, also if a forward of that flush has closed it; a store that the forward has
+    opened since stays open.
     """
-    flushed, answer = flush(ensure_store(state, event.store), ops.Flush(event.store), config, env)
+    there = ensure_store(state, event.store)
+    handle = handle_of(there, event.store)
+    flushed, answer = flush(there, ops.Flush(event.store), config, env)
+    if handle in flushed.in_progress.former:
+        return flushed, answer
     closed, _ = close(flushed, ops.Close(event.store), config, env)
     left = {name: view for name, view in closed.views.items() if view.range.store != event.store}
     store = store_of(closed, event.store)
     gone = Store(is_open=False, old_values=store.old_values, settings=store.settings)
-    return with_store(closed._replace(views=left), event.store, gone), answer
+    kept = keep_former(closed._replace(views=left), handle, store)
+    return with_store(kept, event.store, gone), answer
+
+
+@rule(Rule.K_CLOSE_3)
+def keep_former(state: State, handle: NamespaceHandle, store: Store) -> State:
+    """Return the state in which a closed store goes on with the entries that it is taking. Nothing lies below it."""
+    now = state.in_progress
+    if handle not in now.taking:
+        return state
+    emptied = store._replace(inner={}, forwarded={}, owed=(), is_open=False)
+    return state._replace(in_progress=now._replace(former={**now.former, handle: emptied}))
 
 
 @rule(Rule.K_CLOSE_3)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from entrycache_conformance.systems.kafka_streams import wire
 from entrycache_conformance.systems.reference import all_fault_subjects, fault_subjects
@@ -165,6 +165,13 @@ def entry_of(store: object, window: Window, value: bytes, has_key: bool) -> Any:
     return (window.start, to_text(value)) if has_key else (to_text(window.key), window.start, to_text(value))
 
 
+class Downstream(NamedTuple):
+    """The steps to perform at each key that one store forwards, and how many of its next forwards throw."""
+
+    steps: dict[bytes, Sequence[ops.Op]]
+    failing: dict[bytes, int]
+
+
 class Adapter:
     """The operations as calls of the cache. `called` counts the calls of the current step."""
 
@@ -174,8 +181,7 @@ class Adapter:
         self.reentry_budget = reentry_budget
         self.stores: dict[str, AnyStore] = {}
         self.views: dict[str, OpenView | OpenWindows] = {}
-        self.downstream: dict[tuple[str, bytes], Sequence[ops.Op]] = {}
-        self.failing: dict[tuple[str, bytes], int] = {}
+        self.downstream: dict[str, Downstream] = {}
         self.called = 0
         self.calls: list[Call] = []
         self.forwards: list[Forward] = []
@@ -243,10 +249,11 @@ class Adapter:
     def make_store(self, op: view_ops.StoreOpen) -> AnyStore:
         """Return a new store with nothing below it."""
         name = op.store
+        downstream = self.downstream[name] = Downstream({}, {})
         if op.kind is ABSENT or op.kind is StoreKind.KEY_VALUE:
 
             def forward_key(key: bytes, value: bytes | None, *old: bytes | None) -> None:
-                self.forward(name, Window(key, 0, 0), value, old, {})
+                self.forward(name, downstream, Window(key, 0, 0), value, old, {})
 
             plain, with_old = self.listeners(op, forward_key)
             return self.store_type(self.cache, name, {}, plain, with_old)
@@ -254,7 +261,7 @@ class Adapter:
 
         def forward_window(window: Window, value: bytes | None, *old: bytes | None) -> None:
             times = {"start": window.start} if is_window else {"start": window.start, "end": window.end}
-            self.forward(name, window, value, old, times)
+            self.forward(name, downstream, window, value, old, times)
 
         plain, with_old = self.listeners(op, forward_window)
         retention = RETENTION_MS if op.retention is ABSENT else op.retention
@@ -274,6 +281,7 @@ class Adapter:
     def forward(
         self,
         name: str,
+        downstream: Downstream,
         window: Window,
         value: bytes | None,
         old: tuple[bytes | None, ...],
@@ -283,11 +291,11 @@ class Adapter:
         at = len(self.forwards)
         before = to_text_or_none(old[0]) if old else ABSENT
         self.forwards.append(Forward(name, to_text(window.key), to_text_or_none(value), (), before, **times))
-        if self.failing.get((name, window.key), 0):
-            self.failing[name, window.key] -= 1
+        if downstream.failing.get(window.key, 0):
+            downstream.failing[window.key] -= 1
             self.called += 1
             raise ListenerFailedError
-        inner = self.performed(self.downstream.get((name, window.key), ()))
+        inner = self.performed(downstream.steps.get(window.key, ()))
         self.forwards[at] = replace(self.forwards[at], inner=inner)
 
     def open_store(self, name: str) -> AnyStore:
@@ -352,7 +360,7 @@ class Adapter:
             ),
             view_ops.StoreClear: lambda op: self.any_store(op.store).clear(),
             view_ops.FailForward: self.fail_forward,
-            view_ops.StoreClose: self.store_close,
+            view_ops.StoreClose: lambda op: self.any_store(op.store).close(),
             view_ops.ViewClose: self.view_close,
         }
 
@@ -381,14 +389,6 @@ class Adapter:
             return REFUSED
         self.stores[op.store] = self.make_store(op)
         return DONE
-
-    def store_close(self, op: view_ops.StoreClose) -> None:
-        """Close a store; nothing is set downstream of it any more."""
-        try:
-            self.any_store(op.store).close()
-        finally:
-            self.downstream = {place: steps for place, steps in self.downstream.items() if place[0] != op.store}
-            self.failing = {place: left for place, left in self.failing.items() if place[0] != op.store}
 
     def store_view(self, op: view_ops.StoreView) -> Answer:
         """Return a view; a prefix stands alone."""
@@ -542,12 +542,12 @@ class Adapter:
     def on_forward(self, op: ops.OnForward) -> None:
         """Set the downstream steps of a key from now on."""
         self.open_store(op.store)
-        self.downstream[op.store, to_bytes(op.key)] = op.steps
+        self.downstream[op.store].steps[to_bytes(op.key)] = op.steps
 
     def fail_forward(self, op: view_ops.FailForward) -> None:
         """Let the next forwards of a key throw."""
         self.open_store(op.store)
-        self.failing[op.store, to_bytes(op.key)] = op.n
+        self.downstream[op.store].failing[to_bytes(op.key)] = op.n
 
 
 DECLARATION: Final[dict[str, Any]] = {

@@ -112,8 +112,11 @@ def time_of(name: str) -> int:
 
 
 def has_expired(state: State, store: str, name: str) -> bool:
-    """Return whether a window or a session of a store has expired by the stream time of the store."""
-    if kind_of(state, store) is StoreKind.KEY_VALUE:
+    """Return whether a window or a session of a store has expired by the stream time of the store.
+
+    A key of a store that its own forward closed and opened again as one of windows is none of its windows.
+    """
+    if kind_of(state, store) is StoreKind.KEY_VALUE or "@" not in name:
         return False
     return state.stores[store].stream_time >= time_of(name) + state.stores[store].settings.retention
 
