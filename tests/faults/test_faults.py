@@ -25,8 +25,8 @@ from tests.conftest import NOT_LONG
 from tests.support.requested import requested_names
 
 STEPS_MOST = 8
-STEPS_MOST_IN_FLIGHT = 12
-"""The most steps of a case with reads in flight: it needs a ledger, a cursor, entries, a read and an answer."""
+OF_LEDGERS, STEPS_MOST_OF_LEDGERS = {"ledger", "inflight", "limits"}, 12
+"""The levels whose cases need a ledger, cursors, entries and reads, and the most steps of such a case."""
 
 
 ALSO_FITS = {
@@ -118,7 +118,7 @@ def jars(
 @FAULTS
 def test_a_seeded_fault_is_caught_shrunk_and_named(name: str, caught: dict[str, faults.CaughtFault]) -> None:
     fault = caught[name]
-    assert len(fault.case.steps) <= (STEPS_MOST_IN_FLIGHT if name.startswith("inflight-") else STEPS_MOST)
+    assert len(fault.case.steps) <= (STEPS_MOST_OF_LEDGERS if faults.LEVEL[name][1] in OF_LEDGERS else STEPS_MOST)
     assert (set(load_catalogue(SYSTEMS)[name].rules) | ALSO_FITS.get(name, set())) & set(fault.rules)
 
 
