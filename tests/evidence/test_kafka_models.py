@@ -36,7 +36,7 @@ check = build_check(SYSTEM)
         pytest.param(bounded_models.EVERY, 796, 32636, 10, marks=pytest.mark.long),
         (bounded_models.STORE, 686, 14406, 7),
         pytest.param(bounded_models.VIEWS, 1058, 23276, 9, marks=pytest.mark.long),
-        (bounded_models.SEGMENT_WINDOWS, 834, 13344, 10),
+        pytest.param(bounded_models.SEGMENT_WINDOWS, 834, 13344, 10, marks=pytest.mark.long),
         pytest.param(bounded_models.LOST_EVICTION, 1045, 29260, 6, marks=pytest.mark.long),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",

@@ -30,7 +30,7 @@ LONG = pytest.mark.long
     [
         (bounded_models.CACHING_OFF, 2, 58, 2),
         (bounded_models.ACCESS_OFF, 1304, 10804, 13),
-        (bounded_models.PAIR, 1804, 49768, 12),
+        pytest.param(bounded_models.PAIR, 1804, 49768, 12, marks=LONG),
     ],
     ids=lambda value: value.name if isinstance(value, BoundedModel) else "",
 )
@@ -49,7 +49,7 @@ def test_a_small_model_closes_with_exactly_these_counts(
 
 @pytest.mark.parametrize(
     ("scope", "states", "transitions", "depth"),
-    [(bounded_models.CURSORS, 3690, 84870, 11), (bounded_models.HEAP, 245, 4900, 7)],
+    [pytest.param(bounded_models.CURSORS, 3690, 84870, 11, marks=LONG), (bounded_models.HEAP, 245, 4900, 7)],
     ids=lambda value: value.name if isinstance(value, ListedModel) else "",
 )
 def test_a_model_of_events_closes_with_exactly_these_counts(

@@ -41,8 +41,8 @@ def evaluators(spark_session: object) -> dict[str, Evaluator]:
     }
 
 
-ONE_BY_ONE: Final = (*WITHOUT_SPARK, "spark", pytest.param("spark sql", marks=pytest.mark.long))
-"""The parameters of `evaluate`; Spark's own SQL takes longest."""
+ONE_BY_ONE: Final = (*WITHOUT_SPARK, *(pytest.param(name, marks=pytest.mark.long) for name in ("spark", "spark sql")))
+"""The parameters of `evaluate`. In every run Spark judges the scenarios of one system, in `test_scenarios.py`."""
 
 
 @pytest.fixture(params=ONE_BY_ONE)

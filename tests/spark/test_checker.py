@@ -222,7 +222,7 @@ def test_slot_numbers_are_checked_after_an_unnumbered_opening(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("threads", ["many", pytest.param("one", marks=pytest.mark.long)])
-@pytest.mark.parametrize(("first", "traces"), [(0, 20), pytest.param(1_000, 400, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("first", "traces"), [(0, 10), pytest.param(1_000, 400, marks=pytest.mark.long)])
 def test_random_traces_agree_with_the_windows(tmp_path: Path, threads: str, first: int, traces: int) -> None:
     for start in range(first, first + traces, 50):
         own = mutate.random_traces(tmp_path / f"{start}", range(start, min(start + 50, first + traces)))

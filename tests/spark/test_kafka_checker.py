@@ -69,7 +69,7 @@ def test_batches_may_be_cut_anywhere(scenarios: list[Scenario]) -> None:
         assert is_independent_of_cuts(batch, ONE, chance), name
 
 
-@pytest.mark.parametrize(("first", "traces"), [(0, 16), pytest.param(1_000, 400, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("first", "traces"), [(0, 8), pytest.param(1_000, 400, marks=pytest.mark.long)])
 def test_random_traces_agree_with_the_windows(tmp_path: Path, first: int, traces: int) -> None:
     for start in range(first, first + traces, 16):
         rows = random_traces(tmp_path / f"{start}", range(start, start + 16))

@@ -186,7 +186,7 @@ def test_a_miss_proves_nothing_if_lookups_compare_objects() -> None:
     assert set(RULES) == check_rows(batch, by_object).clean
 
 
-@pytest.mark.parametrize("threads", ["one", "many"])
+@pytest.mark.parametrize("threads", ["one", pytest.param("many", marks=pytest.mark.long)])
 @pytest.mark.parametrize("copies", [1, pytest.param(25, marks=pytest.mark.long)])
 def test_random_traces_agree_with_the_windows(
     tmp_path: Path,
@@ -269,7 +269,7 @@ def shared(broker: str, chance: random.Random) -> list[plant.Row]:
     return script.finish()
 
 
-@pytest.mark.parametrize("brokers", [80, pytest.param(3_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("brokers", [40, pytest.param(3_000, marks=pytest.mark.long)])
 def test_shares_agree_with_the_windows(tmp_path: Path, brokers: int) -> None:
     for start in range(0, brokers, 250):
         rows: list[plant.Row] = []
@@ -321,7 +321,7 @@ def _read(script: LegacyScript, places: list[Place], chance: random.Random) -> N
 
 
 @pytest.mark.parametrize("by_object", [False, pytest.param(True, marks=pytest.mark.long)])
-@pytest.mark.parametrize("brokers", [80, pytest.param(3_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("brokers", [40, pytest.param(3_000, marks=pytest.mark.long)])
 def test_reads_agree_with_the_windows(tmp_path: Path, brokers: int, by_object: bool) -> None:
     variants = {"single_lookup": "object"} if by_object else {}
     for start in range(0, brokers, 250):

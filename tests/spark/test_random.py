@@ -1,6 +1,6 @@
 """All backends give one answer to random traces, for any order of rows, files, row groups and partitions.
 
-`ENTRYCACHE_TRACES` sets the number of traces (default 16; 1,000 every night), `ENTRYCACHE_SEED` the first seed.
+`ENTRYCACHE_TRACES` sets the number of traces (default 6; 1,000 every night), `ENTRYCACHE_SEED` the first seed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.support.traces import mutate, plant
 from tests.support.traces.comparison import by_broker, differences
 from tests.support.traces.layout import split
 
-TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "16"))
+TRACES = int(os.environ.get("ENTRYCACHE_TRACES", "6"))
 FIRST = int(os.environ.get("ENTRYCACHE_SEED", "0"))
 BATCH = 100
 """The number of traces that are audited together, a broker each."""

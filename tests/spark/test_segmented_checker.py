@@ -254,7 +254,7 @@ def test_it_gives_up_above_its_memory_limit(scenarios: list[Scenario], monkeypat
 
 @pytest.mark.parametrize("threads", ["many", pytest.param("one", marks=pytest.mark.long)])
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize(("first", "traces"), [(0, 8), pytest.param(1_000, 100, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("first", "traces"), [(0, 4), pytest.param(1_000, 100, marks=pytest.mark.long)])
 def test_random_traces_agree_with_the_windows(
     tmp_path: Path, preset: str, threads: str, first: int, traces: int
 ) -> None:
