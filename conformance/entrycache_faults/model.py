@@ -251,19 +251,21 @@ class Fault:
         return Model(self.package, self.replaced)
 
     @cached_property
-    def _codes(self) -> frozenset[CodeType] | None:
-        """The code of the functions of the reference that this error replaces; None if it replaces anything else."""
+    def codes(self) -> frozenset[CodeType] | None:
+        """The code of the functions of the reference that this error replaces.
+
+        It is None if the error replaces a constant, a class or a built-in function: that acts in every step.
+        """
         table = _value_at(self.package, STEP_TABLE)
-        values = [_value_at(self.package, at) if isinstance(at, str) else table[at] for at in self.replaced]
-        functions = all(isinstance(value, FunctionType) for value in values)
-        return frozenset(value.__code__ for value in values) if functions else None
+        values = [_value_at(self.package, at) if isinstance(at, str) else table.get(at) for at in self.replaced]
+        functions = [value.func if isinstance(value, partial) else value for value in values]
+        if not all(isinstance(function, FunctionType) for function in functions):
+            return None
+        return frozenset(function.__code__ for function in functions)
 
     def is_reached(self, codes: Set[CodeType]) -> bool:
-        """Return whether a step of the reference that runs this code may come to this error.
-
-        A replaced constant, class or built-in function counts as reached in every step.
-        """
-        return self._codes is None or not self._codes.isdisjoint(codes)
+        """Return whether a step of the reference that runs this code may come to this error."""
+        return self.codes is None or not self.codes.isdisjoint(codes)
 
 
 class FaultRegistry:

@@ -13,19 +13,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
 from itertools import product
 from pathlib import Path
-from sys import modules
 from textwrap import shorten
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType
 from typing import Any, Final, NamedTuple
 
 from entrycache_conformance.generate import make_case
 from entrycache_conformance.systems import SYSTEMS, reference, system_named
 from entrycache_evidence.core import models
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
-from entrycache_faults.model import STEP_TABLE, Fault, Model, Place, load_catalogue
+from entrycache_faults.model import Fault, Model, load_catalogue
 from entrycache_protocol.declaration import Declaration
 from entrycache_protocol.system import AnySystem
 from entrycache_reference.rules import Rule
@@ -266,20 +264,6 @@ def _is_equal(done: Any, right: Any) -> bool:
 
 def _steps_reached(recorded: ReferenceRun, fault: Fault) -> frozenset[int]:
     """Return the steps that call what the fault replaces; all of them if it replaces a value."""
-    steps: frozenset[int] = frozenset()
-    for place in fault.replaced:
-        there = _value_at(fault.package, place)
-        while isinstance(there, partial):
-            there = there.func
-        if not isinstance(there, FunctionType):
-            return frozenset(range(len(recorded.done)))
-        steps |= recorded.called.get(there.__code__, frozenset())
-    return steps
-
-
-def _value_at(package: str, place: Place) -> Any:
-    """Return the value of the reference at a place of a fault."""
-    module, _, name = (place if isinstance(place, str) else STEP_TABLE).rpartition(".")
-    full = f"{package}.{module}"
-    value = vars(modules.get(full) or import_module(full))[name]  # called some hundred thousand times
-    return value if isinstance(place, str) else value.get(place)
+    if fault.codes is None:
+        return frozenset(range(len(recorded.done)))
+    return frozenset[int]().union(*(recorded.called.get(code, ()) for code in fault.codes))
