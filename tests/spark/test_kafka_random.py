@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from entrycache_cli.commands.kafka_recording import play_stores
+from entrycache_cli.commands.kafka_recording import play_fast_stores, play_stores
+from entrycache_cli.commands.record import Player
 from entrycache_conformance.generate import make_seeded_cases
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import config_to_json
@@ -47,14 +50,14 @@ CHANGED_OF_STORES = (
 """The columns that are changed in traces of stores."""
 
 
-def played_cases(folder: Path, cases: int, seed: int) -> list[list[plant.Row]]:
-    """Return the rows of random cases of stores that the reference plays, a broker each."""
+def played_cases(folder: Path, cases: int, seed: int, play: Player = play_stores) -> list[list[plant.Row]]:
+    """Return the rows of random cases of stores that the reference or the fast cache plays, a broker each."""
     system = SYSTEMS[STREAMS]
     menu = [name for name, op in system.ops.items() if op.level in ("store", "views", "windows")]
     traces = []
     generated = make_seeded_cases(Declaration(system, frozenset(system.ops)), menu, cases, seed)
     for number, (case, _) in enumerate(generated):
-        played = zip(case.steps, play_stores(case), strict=True)
+        played = zip(case.steps, play(case), strict=True)
         calls = [
             CaseStep(op, lambda outcome=outcome: system.wire.write_outcome(outcome), rows)
             for op, (outcome, rows) in played
@@ -129,6 +132,40 @@ def test_traces_of_played_stores_conform_and_engines_agree_on_changed_ones(
     for name, result in results.items():
         assert not differences(result, wanted), name
         assert result.rules == wanted.rules, name
+
+
+STORED: Final = (
+    *(
+        "op",
+        "cause",
+        "cache",
+        "key_hash",
+        "window_start",
+        "window_end",
+        "value_hash",
+        "old_hash",
+        "store_kind",
+        "value",
+    ),
+)
+
+
+@pytest.mark.parametrize("cases", [12, pytest.param(200, marks=pytest.mark.long)])
+def test_the_fast_cache_records_its_stores_as_the_reference_does(tmp_path: Path, cases: int) -> None:
+    ops = ("PUT", "FLUSH", "STORE_OPEN", "STORE_CLOSE", "BELOW", "FORWARD", "VIEW", "VIEW_ENTRY")
+    own, expected = (
+        played_cases(tmp_path / name, cases, 3, play)
+        for name, play in (("fast", play_fast_stores), ("own", play_stores))
+    )
+    for rows, wanted in zip(own, expected, strict=True):
+        one, other = (
+            Counter(tuple(row[name] for name in STORED) for row in side if row["op"] in ops) for side in (rows, wanted)
+        )
+        assert one == other
+    trace = plant.write(tmp_path / "trace", [row for rows in own for row in rows], system=STREAMS)
+    result = audit_folder(trace, "local")
+    assert not result.violations
+    assert result.rules["K-STORE-2"] is result.rules["K-STORE-4"] is Verdict.CONFORMS
 
 
 @pytest.mark.long

@@ -62,11 +62,12 @@ STORES = {
 }
 
 
-def test_rows_of_a_store(tmp_path: Path) -> None:
+@pytest.mark.parametrize("subject", ["reference", "fast"])
+def test_rows_of_a_store(tmp_path: Path, subject: str) -> None:
     """Each entry is written below and forwarded with its hashes; entries of a view name it, also in a later call."""
     (tmp_path / "case.json").write_text(json.dumps(STORES))
     case = read_case(tmp_path / "case.json", SYSTEMS)
-    record(resolve_subject(SubjectChoice("reference", system=STREAMS)), case, tmp_path / "trace", PLAYERS)
+    record(resolve_subject(SubjectChoice(subject, system=STREAMS)), case, tmp_path / "trace", PLAYERS)
     rows = list(iterate_rows(list_parts(tmp_path / "trace")))
     k, m = key_hash("k@1-5"), key_hash("l@2-7")
     assert [(row["op"], row["cause"], row["key_hash"]) for row in rows if row["op"] not in ("CACHE_OPEN", "HIT")] == [

@@ -2,21 +2,25 @@
 
 `trace record --broker --system kafka-streams` records an application. In a played case the reference reports the rows
 of its cache alone. `play_stores` steps a model of it whose functions report what a store does (`StoreReport`) in the
-order in which it does it: what it writes to the underlying store, what it forwards, and what its views answer.
+order in which it does it: what it writes to the underlying store, what it forwards, and what its views answer. Our fast
+cache reports the rows of its cache; `play_fast_stores` adds those of its stores (`ReportingAdapter`).
 """
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from entrycache_cli.commands.record import Player, RecordedBroker, RecordingRun, record_run
+from entrycache_cli.commands.record import Players, RecordedBroker, RecordingRun, record_run
 from entrycache_conformance.brokers.kafka_streams import Application, run_application
+from entrycache_conformance.systems.kafka_streams.fast_cache import Adapter, AnyStore, Downstream, name_packed, to_text
+from entrycache_fast.kafka import CachingStore, Row, SessionStore, ThreadCache, Window, WindowStore
 from entrycache_faults.model import Model, Place
 from entrycache_protocol.case import Case
 from entrycache_protocol.errors import InternalError, UsageError
-from entrycache_reference.kafka_streams import NAME, change, outcomes, stores, view_ops
+from entrycache_reference.kafka_streams import NAME, change, ops, outcomes, stores, view_ops, windows
 from entrycache_reference.kafka_streams.state import Event, Node, State, Store, space_of, total_bytes
 from entrycache_reference.vocabulary import ABSENT
 from entrycache_trace.formats.kafka_streams import STORE_OPS, StoreRow
@@ -140,13 +144,7 @@ class StoreReport:
 
     def _add_open(self, state: State, name: str) -> None:
         store = stores.store_of(state, name)
-        settings = {**store.settings._asdict(), "old_values": store.old_values}
-        kind = settings.pop("kind")
-        if kind is view_ops.StoreKind.KEY_VALUE:
-            del settings["retention"], settings["segment_interval"]
-        numbers = {key: int(part) if isinstance(part, bool) else part for key, part in settings.items()}
-        value = json.dumps({key: getattr(part, "value", part) for key, part in numbers.items()}, sort_keys=True)
-        self._add("STORE_OPEN", None, name, kind=kind, value=value)
+        self._add("STORE_OPEN", None, name, kind=store.settings.kind, value=format_settings(store))
 
     def _ensure(self, state: State, name: str) -> State:
         after: State = self._of["stores.ensure_store"](state, name)
@@ -214,6 +212,15 @@ class StoreReport:
         return after, answer
 
 
+def format_settings(store: Store) -> str:
+    """Return the settings of a store as its STORE_OPEN row holds them."""
+    settings = {**store.settings._asdict(), "old_values": store.old_values}
+    if settings.pop("kind") is view_ops.StoreKind.KEY_VALUE:
+        del settings["retention"], settings["segment_interval"]
+    numbers = {key: int(part) if isinstance(part, bool) else part for key, part in settings.items()}
+    return json.dumps({key: getattr(part, "value", part) for key, part in numbers.items()}, sort_keys=True)
+
+
 def range_of(event: Any) -> dict[str, Any]:
     """Return the range of a view as its row holds it."""
     named = {field.name.rstrip("_"): getattr(event, field.name) for field in fields(event)}
@@ -245,7 +252,174 @@ def name_of(kind: view_ops.StoreKind, event: Any, entry: Sequence[Any]) -> str:
     return change.name_window(kind, change.Window(place[0], place[1], place[-1]))
 
 
-PLAYERS: Final[Mapping[str, Player]] = {NAME: play_stores}
-"""The players of cases by system: a system has one if its traces have rows that the steps of its reference lack."""
+# The rows of the fast cache.
+
+VIEWS: Final = (
+    *(ops.StoreRange, ops.StoreAll, view_ops.StoreView, view_ops.StoreQueryRange),
+    *(view_ops.WindowView, view_ops.SessionView),
+)
+"""The operations that answer a view at once."""
+
+
+def play_fast_stores(case: Case) -> list[Played]:
+    """Play a case on our fast cache and return the outcome and the rows of each step, those of its stores too."""
+    adapter = ReportingAdapter(case.config)
+    return [(adapter.step(op), adapter.take()) for op in case.steps]
+
+
+class ReportedBelow(dict[bytes, bytes]):
+    """The content of an underlying store. It reports each value that it gets, and each key that it loses.
+
+    A store that nobody listens to writes the tombstones of unknown keys too.
+    """
+
+    def __init__(self, report: Callable[[bytes, bytes | None], None], owed: set[bytes], listens: bool) -> None:
+        super().__init__()
+        self._report = report
+        self._owed = owed
+        self._listens = listens
+
+    def __setitem__(self, key: bytes, value: bytes) -> None:
+        """Write a value."""
+        super().__setitem__(key, value)
+        self._report(key, value)
+
+    def pop(self, key: bytes, *default: Any) -> Any:
+        """Remove a key."""
+        is_written = key in self or key in self._owed or not self._listens
+        value = super().pop(key, *default)
+        if is_written:
+            self._report(key, None)
+        return value
+
+
+class ReportingAdapter(Adapter):
+    """The fast cache with the rows of its stores beside those of its cache."""
+
+    def __init__(self, config: Any) -> None:
+        self._rows: list[Any] = []
+        self._below: list[StoreRow] = []
+        self._opened: list[AnyStore] = []
+        self._view_ranges: dict[str, view_ops.ViewOpen] = {}
+        super().__init__(ThreadCache(config.max_size_bytes, self._add_row), CachingStore, config.reentry_budget)
+        self.commands[view_ops.StoreClose] = self._close
+        self.questions[view_ops.ViewOpen] = self._open_view
+        self.questions[view_ops.ViewNext] = self._next
+        for op in VIEWS:
+            self.questions[op] = partial(self._view, self.questions[op])
+
+    def take(self) -> list[Any]:
+        """Return the rows since the last call."""
+        self._add_below()
+        rows, self._rows = self._rows, []
+        return rows
+
+    def _add_below(self) -> None:
+        """Add the rows of what was written below; the cache reports the flush of it afterwards."""
+        written, self._below = self._below, []
+        self._rows += [row._replace(bytes_after=self.cache.size_bytes) for row in written]
+
+    def _add_row(self, row: Row) -> None:
+        """Add a row of the cache; in the namespace of a store its key has a name, and a write its kind."""
+        if row.op not in ("FLUSH", "EVICT") or row.cause == "FAILED":
+            self._add_below()
+        if row.ns not in self.stores or row.key is None:
+            self._rows.append(row)
+            return
+        cause = row.cause
+        if row.op == "PUT" and self.cache.has_listener(row.ns, self.stores[row.ns]._receive):
+            entry = self.cache.peek(row.ns, row.key)
+            cause = "VALUE" if entry is not None and entry.value is not None else "DELETE"
+        named = name_packed(self.stores[row.ns], row.key)
+        self._rows.append(StoreRow(row.op, cause, row.bytes_after, row.ns, named, row.size_bytes, row.dirty, row.value))
+
+    def _add(self, op: str, cause: str | None, store: str, **more: Any) -> None:
+        self._add_below()
+        self._rows.append(StoreRow(op, cause, self.cache.size_bytes, store, **more))
+
+    def make_store(self, op: view_ops.StoreOpen) -> AnyStore:
+        """Return a new store that reports what it writes below."""
+        store = super().make_store(op)
+        settings = windows.settings_of(op)
+        self._opened.append(store)
+        self._add(
+            "STORE_OPEN",
+            None,
+            op.store,
+            kind=settings.kind,
+            value=format_settings(Store(old_values=op.old_values, settings=settings)),
+        )
+
+        def below(packed: bytes, value: bytes | None) -> None:
+            # What has expired leaves without being written.
+            if isinstance(store, CachingStore) or not store.is_expired(store.unpack(packed).end):
+                cause, key = "DELETE" if value is None else "PUT", name_packed(store, packed)
+                self._below.append(StoreRow("BELOW", cause, 0, op.store, key=key, text=value))
+
+        store.underlying = ReportedBelow(below, store.owed, settings.listens)
+        return store
+
+    def forward(self, name: str, downstream: Downstream, window: Window, value: bytes | None, *rest: Any) -> None:
+        """Report a forwarded entry, and forward it."""
+        (old, times), cause = rest, "DELETE" if value is None else "VALUE"
+        key = to_text(window.key) + ("@" + "-".join(map(str, times.values())) if times else "")
+        self._add("FORWARD", cause, name, key=key, text=value, old=old[0] if old else None)
+        super().forward(name, downstream, window, value, *rest)
+
+    def _close(self, op: view_ops.StoreClose) -> None:
+        store = self.any_store(op.store)
+        try:
+            store.close()
+        finally:
+            if store in self._opened and not store.is_open:
+                self._opened.remove(store)
+                self._add("STORE_CLOSE", None, op.store)
+
+    def _view(self, question: Callable[[Any], outcomes.Answer], op: Any) -> outcomes.Answer:
+        answer = question(op)
+        is_committed = getattr(op, "isolation", ABSENT) is view_ops.Isolation.COMMITTED
+        if isinstance(answer, outcomes.Listing | outcomes.WindowListing) and not is_committed:
+            self._add_view(op)
+            self._add_entries(op, answer.entries)
+        return answer
+
+    def _open_view(self, op: view_ops.ViewOpen) -> outcomes.Answer:
+        answer = self.view_open(op)
+        if isinstance(answer, outcomes.Done):
+            self._view_ranges[op.view] = op
+            self._add_view(op, op.view)
+        return answer
+
+    def _next(self, op: view_ops.ViewNext) -> outcomes.Answer:
+        answer = self.view_next(op)
+        if isinstance(answer, outcomes.NextEntry) and answer.entry is not None:
+            self._add_entries(self._view_ranges[op.view], [answer.entry], op.view)
+        return answer
+
+    def _add_view(self, op: Any, view: str | None = None) -> None:
+        value = json.dumps(range_of(op), sort_keys=True)
+        self._add("VIEW", direction_of(op), op.store, value=value, view=view)
+
+    def _add_entries(self, op: Any, entries: Sequence[Any], view: str | None = None) -> None:
+        store = self.stores[op.store]
+        kind = next(kind for kind, of in KINDS_OF_STORES.items() if isinstance(store, of))
+        for entry in entries:
+            self._add("VIEW_ENTRY", direction_of(op), op.store, key=name_of(kind, op, entry), view=view)
+
+
+KINDS_OF_STORES: Final = {
+    view_ops.StoreKind.WINDOW: WindowStore,
+    view_ops.StoreKind.SESSION: SessionStore,
+    view_ops.StoreKind.KEY_VALUE: CachingStore,
+}
+
+
+def direction_of(op: Any) -> str:
+    """Return the cause of the rows of a view."""
+    return "BACKWARD" if getattr(op, "backward", False) else "FORWARD"
+
+
+PLAYERS: Final[Mapping[str, Players]] = {NAME: Players(play_stores, play_fast_stores)}
+"""The players of cases by system: a system has some if its traces have rows that the steps of its reference lack."""
 
 BROKER = RecordedBroker("kafka-streams", "4.3.1", _record)

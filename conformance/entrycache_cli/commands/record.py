@@ -49,18 +49,24 @@ def require_traces(case: Case, where: str) -> None:
 
 
 Player = Callable[[Case], Sequence[tuple[Any, Sequence[Any]]]]
-"""A function that plays a case on the reference and returns the outcome and all rows of each step."""
+"""A function that plays a case and returns the outcome and all rows of each step."""
+
+
+class Players(NamedTuple):
+    """The players of a system's cases: on the reference, and on our fast cache."""
+
+    reference: Player
+    fast: Player
 
 
 def record(
-    subject: TestedSubject, case: Case, out: Path, players: Mapping[str, Player] = MappingProxyType({})
+    subject: TestedSubject, case: Case, out: Path, players: Mapping[str, Players] = MappingProxyType({})
 ) -> Recording:
     """Play a case and write its trace into `out`.
 
     Our fast cache writes its own rows, unless the case has operations of managed ledgers. For any other subject the
     rows are the reference's and every outcome is compared. The trace says so, because an audit of it is no evidence
-    about the subject. `players` has a player for each system whose traces have rows that the steps of its reference
-    lack.
+    about the subject. `players` has some for each system whose traces have rows that the steps of its reference lack.
 
     Raises:
         UsageError: the subject cannot play the case or skips it, the system has no traces, or `out` is not empty.
@@ -72,11 +78,11 @@ def record(
         raise errors.UsageError(f"nothing was recorded: {subject.name} skipped the case: {answer.reason}")
     own_rows = subject.name == "fast" and isinstance(subject, InProcessSubject)  # any subject may call itself so
     own_rows = own_rows and not any(op.level in LEVELS_WITH_STATE_ROWS for op in case.steps)
-    play = players.get(case.system.name)
-    if own_rows:
+    own = players.get(case.system.name)
+    if own is not None:
+        done = [(outcome, rows, None) for outcome, rows in (own.fast if own_rows else own.reference)(case)]
+    elif own_rows:
         done = _fast_outcomes(case)
-    elif play is not None:
-        done = [(outcome, rows, None) for outcome, rows in play(case)]
     else:
         done = [(step.outcome, step.rows, step.state) for step in steps]
     calls = [

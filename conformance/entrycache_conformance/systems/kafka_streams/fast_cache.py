@@ -1,8 +1,7 @@
 """Our fast cache of `kafka-streams` as a subject.
 
 `Adapter` turns operations into calls of the cache and results into outcomes, without any cache logic. It records the
-calls of listeners and the forwarded entries of a step, and performs the steps inside calls as far as the reentry budget
-of the step allows.
+calls of listeners and the forwarded entries of a step, and performs the steps inside calls within the reentry budget.
 """
 
 import sys
@@ -163,6 +162,14 @@ def entry_of(store: object, window: Window, value: bytes, has_key: bool) -> Any:
     if isinstance(store, SessionStore):
         return (to_text(window.key), window.start, window.end, to_text(value))
     return (window.start, to_text(value)) if has_key else (to_text(window.key), window.start, to_text(value))
+
+
+def name_packed(store: AnyStore | None, key: bytes) -> str:
+    """Return the name of a key, of a window or of a session that a store has packed; without a store it is a key."""
+    if store is None or isinstance(store, CachingStore):
+        return to_text(key)
+    window = store.unpack(key)
+    return f"{to_text(window.key)}@{window.start}" + (f"-{window.end}" if isinstance(store, SessionStore) else "")
 
 
 class Downstream(NamedTuple):
@@ -489,9 +496,8 @@ class Adapter:
     def list_windows(self, name: str, entries: Sequence[tuple[Window, bytes]], has_key: bool) -> Answer:
         """Return windows with their values as an answer. Sessions that end together stand by their start."""
         listing = [entry_of(self.stores[name], *entry, has_key) for entry in entries]
-        return outcomes.WindowListing(
-            tuple(wire.order_sessions(listing) if isinstance(self.stores[name], SessionStore) else listing)
-        )
+        is_of_sessions = isinstance(self.stores[name], SessionStore)
+        return outcomes.WindowListing(tuple(wire.order_sessions(listing) if is_of_sessions else listing))
 
     def store_inner(self, op: ops.StoreInner) -> Answer:
         """Return the content of an underlying store."""
@@ -527,17 +533,11 @@ class Adapter:
         if op.ns is ABSENT:
             return outcomes.ThreadCounters(*self.cache.thread_counters())
         counters = self.cache.counters(op.ns)
-        keys = (tuple(self.name_key(op.ns, key) for key in keys) for keys in (counters.dirty, counters.recent))
+        keys = (
+            tuple(name_packed(self.stores.get(op.ns), key) for key in keys)
+            for keys in (counters.dirty, counters.recent)
+        )
         return outcomes.NamespaceCounters(*counters[:4], *keys)
-
-    def name_key(self, ns: str, key: bytes) -> str:
-        """Return the name of a cached key, of a window or of a session."""
-        store = self.stores.get(ns)
-        if store is None or isinstance(store, CachingStore):
-            return to_text(key)
-        window = store.unpack(key)
-        name = f"{to_text(window.key)}@{window.start}"
-        return name if isinstance(store, WindowStore) else f"{name}-{window.end}"
 
     def on_forward(self, op: ops.OnForward) -> None:
         """Set the downstream steps of a key from now on."""
