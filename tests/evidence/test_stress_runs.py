@@ -14,12 +14,23 @@ from entrycache_evidence.core import stress
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.stress import find_broken_law
 from entrycache_evidence.kafka_streams.runs import generate_failing_runs
-from entrycache_evidence.pulsar_pip430.stress import generate_held_runs, generate_large_runs
+from entrycache_evidence.pulsar_pip430.runs import generate_held_runs, generate_sharing_runs
+from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
 from entrycache_evidence.rulebook import corpus
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import flush, stores
-from entrycache_reference.pulsar_pip430 import Config, entries, initial, ledger, ledger_cursors, ops
+from entrycache_reference.pulsar_pip430 import (
+    Config,
+    entries,
+    initial,
+    ledger,
+    ledger_cursors,
+    ops,
+    pending_reads,
+    reads_in_flight,
+)
+from entrycache_reference.pulsar_pip430.config import ReadEnd
 from entrycache_reference.pulsar_pip430.outcomes import Ranked
 from entrycache_reference.pulsar_pip430.state import Cache
 from entrycache_reference.rules import Rule
@@ -121,6 +132,40 @@ def test_short_runs_meet_what_comes_between(name: str, runs: Any, wrong: Mapping
     assert find_broken_law(system._replace(model=Model(package, wrong)), runs()).startswith(rule)
 
 
+def end_with_any_chunk(work: Any, name: Any, after: Any, config: Config, is_last: bool = False) -> Any:
+    """End a read after its first chunk, whether or not that was the last one when it asked."""
+    return reads_in_flight.move_on(work, name, after, config, config.variants.read_end is ReadEnd.LAST_CONFIRMED)
+
+
+def expect_what_has_left(work: Any, name: Any, cached: Any, config: Config) -> Any:
+    """Expect a delivery of what the cache held no longer for the replay."""
+    held = tuple(one._replace(is_cached=True) for one in reads_in_flight.held_by(work.state, name))
+    done = reads_in_flight.expect_delivery(reads_in_flight.with_held(work, name, held), name, cached, config)
+    return reads_in_flight.with_held(done, name, reads_in_flight.held_by(work.state, name))
+
+
+def join_the_oldest_of_the_longest(pieces: Any, config: Config) -> Any:
+    """Join the oldest one of the longest asks."""
+    reversed_pieces = tuple(piece._replace(ask=-piece.ask) if piece.ask else piece for piece in pieces)
+    piece = pending_reads.piece_to_join(reversed_pieces, config)
+    return piece._replace(ask=-piece.ask) if piece.ask else piece
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        ("ledger_cursors.is_within", lambda *_: True),
+        pytest.param("reads_in_flight.move_on", end_with_any_chunk, marks=pytest.mark.long),
+        pytest.param("reads_in_flight.expect_delivery", expect_what_has_left, marks=pytest.mark.long),
+        pytest.param("pending_reads.piece_to_join", join_the_oldest_of_the_longest, marks=pytest.mark.long),
+    ],
+)
+def test_a_fault_of_shared_reads_is_reported(place: str, wrong: Any) -> None:
+    """The budget of what lies between, the end of a read, a delivery that is expected, and the ask that is joined."""
+    faulty = with_model(Model("entrycache_reference.pulsar_pip430", {place: wrong}))
+    assert find_broken_law(faulty, generate_sharing_runs()).startswith("R-")
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_crowded_runs_are_large(name: str) -> None:
     """Each has hundreds of steps, or of entries in one step."""
@@ -185,7 +230,7 @@ def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
 
 
 LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "pulsar-pip430": ((150, 4500), (25, 7500), (1210, 62900), (160, 9200)),
+    "pulsar-pip430": ((150, 4500), (25, 7500), (1450, 77000), (160, 9200)),
     "kafka-streams": ((320, 7800), (87, 14800), (1180, 37700), (160, 3600)),
     "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
     "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),

@@ -2,7 +2,7 @@
 
 A step moves only the cursors that read, and touches only the reads that begin or wait. What it asks of storage, and
 which reads it ends with what, follows from the states before and after it. The first rows of an answer are about the
-entries that storage gives. Which asks a read joins is left to the laws.
+entries that storage gives. Which asks a read joins is left to the laws, but for the first one of each gap.
 """
 
 from typing import Any, Final
@@ -15,10 +15,10 @@ from entrycache_evidence.pulsar_pip430.closed_forms import (
     without_taken,
 )
 from entrycache_reference.pulsar_pip430 import ops, outcomes
-from entrycache_reference.pulsar_pip430.config import Config, ShortAnswer
+from entrycache_reference.pulsar_pip430.config import Config, InnerAsk, ReadEnd, ShortAnswer
 from entrycache_reference.pulsar_pip430.laws import law
-from entrycache_reference.pulsar_pip430.laws.reads_in_flight import has_hole
-from entrycache_reference.pulsar_pip430.state import RangeRequest, Slot, State, Step
+from entrycache_reference.pulsar_pip430.laws.reads_in_flight import has_hole, is_failing, of_earlier_chunks
+from entrycache_reference.pulsar_pip430.state import OpenRange, RangeRequest, Slot, State, Step
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName
 
 IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
@@ -89,6 +89,9 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
         and (not is_begin or law.decides_ranges(pre, step) or begins_with_hits(pre, event, step))
         and (may_read_again(config, event) or law.decides_ranges(pre, step) or keeps_order(pre, touched, step))
         and reports_in_flight(pre, event, touched, step)
+        and ends_where_it_may(config, pre, event, step)
+        and (not is_begin or joins_the_right_asks(config, pre, event, step))
+        and expects_what_is_held(touched, step)
         and has_rows_in_flight(pre, event, step)
         and counts_lookups(pre, step)
     )
@@ -111,6 +114,78 @@ def keeps_order(pre: State, touched: set[Any], step: Step) -> bool:
         if has_failed or has_hole(pre.pending.of_cursors[name]):
             continue
         if now[: len(before)] != before or new != sorted(set(new)):
+            return False
+    return True
+
+
+def ends_where_it_may(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether a read without permits and failures ends with all it wants, or behind the last entry.
+
+    With variant `read_end` "last-confirmed" it may also end with the entry that was the last one when it asked.
+    """
+    is_partial = type(event) is ops.StorageAnswer and event.answer is not ops.StorageAnswerKind.ALL
+    if is_partial or config.max_reads_in_flight_bytes or not isinstance(step.outcome, outcomes.InFlight):
+        return True
+    for end in step.outcome.done or ():
+        read, most = pre.pending.of_cursors.get(end.read), getattr(event, "max_entries", None)
+        if read is not None:
+            most = None if read.most is None else of_earlier_chunks(pre, end.read, read)
+        if most is None or (read is not None and (has_hole(read) or is_failing(read))):
+            continue
+        managed = step.state.managed[event.cache if read is None else read.cache]
+        cursor = managed.cursors[event.cursor if read is None else read.cursor]
+        is_last = read is not None and read.ranges[0].last == read.last
+        may_end_there = config.variants.read_end is ReadEnd.LAST_CONFIRMED and is_last
+        is_behind = cursor.read >= Position(max(managed.sizes), len(managed.sizes[max(managed.sizes)]))
+        if len(end.entries or ()) < most and not is_behind and not may_end_there:
+            return False
+    return True
+
+
+def joins_the_right_asks(config: Config, pre: State, event: Any, step: Step) -> bool:
+    """Return whether each gap of a read that begins waits first for the ask that the variant `inner_ask` names."""
+    read = step.state.pending.of_cursors.get(event.read)
+    asks = {number: ask for number, ask in pre.pending.asks.items() if ask.is_joinable}
+    if read is None or any(not step.state.pending.asks[number].is_joinable for number in asks):
+        return True
+    for cached in read.ranges:
+        is_next = False
+        for gap in cached.gaps:
+            is_next, was_next = gap.is_cut, is_next
+            if was_next or not gap.waits:
+                continue
+            within = {
+                number: (max(ask.first, gap.first.entry), min(ask.last, gap.last.entry))
+                for number, ask in asks.items()
+                if ask.ledger == gap.first.ledger and ask.first <= gap.last.entry and ask.last >= gap.first.entry
+            }
+            if first_ask(config, gap, within) != (gap.waits[0].ask if within else None):
+                return False
+    return True
+
+
+def first_ask(config: Config, gap: OpenRange, within: dict[int, tuple[int, int]]) -> int | None:
+    """Return the ask at the begin of a gap, or else at its end, or else the lowest or the longest one between."""
+    ends = [number for number, (first, _) in within.items() if first == gap.first.entry]
+    ends += [number for number, (_, last) in within.items() if last == gap.last.entry]
+    if ends or not within:
+        return ends[0] if ends else None
+    if config.variants.inner_ask is InnerAsk.FIRST:
+        return min(within, key=lambda number: within[number])
+    return max(within, key=lambda number: (within[number][1] - within[number][0], number))
+
+
+def expects_what_is_held(touched: set[ReadName], step: Step) -> bool:
+    """Return whether a further read is expected only of entries that the cache still held for a replay."""
+    events = [part.event for part in step.parts]
+    for at, event in enumerate(events):
+        if type(event) is not ops.ExpectRead or event.pos not in step.state.caches[event.cache].entries:
+            continue
+        if any(type(later) is ops.Insert and later.pos == event.pos for later in events[at:]):
+            continue
+        slot = Slot(event.cache, event.pos)
+        own = [one for name in touched for one in step.state.holds.get(HoldName(name), ()) if one.slot == slot]
+        if own and not any(one.is_cached for one in own):
             return False
     return True
 

@@ -11,6 +11,15 @@ from dataclasses import replace
 from typing import Final
 
 from entrycache_evidence.core.stress import choose_each_variant
+from entrycache_evidence.pulsar_pip430.runs import (
+    STEPS,
+    Run,
+    generate_flight_runs,
+    generate_held_runs,
+    generate_ledger_runs,
+    generate_narrow_runs,
+    generate_sharing_runs,
+)
 from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.vocabulary import (
@@ -19,12 +28,8 @@ from entrycache_reference.vocabulary import (
     CursorName,
     HoldName,
     Position,
-    ReadName,
-    RequestName,
     Token,
 )
-
-Run = tuple[configuration.Config, tuple[ops.Op, ...]]
 
 CACHES: Final = tuple(CacheName(name) for name in "abc")
 A, B, C = CACHES
@@ -243,7 +248,6 @@ def generate_large_runs() -> Iterator[Run]:
 # --- Short random runs
 
 RANDOM_RUNS: Final = 260
-STEPS: Final = 26
 TTL_NANOS: Final = 10
 
 
@@ -364,223 +368,6 @@ def requeue_many_times() -> Iterator[ops.Op]:
     yield from (ops.Observe(), ops.Metrics())
 
 
-# --- Short random runs of managed ledgers
-
-LEDGER_RUNS: Final = 220
-
-
-def mix_ledger_operations(source: random.Random) -> Iterator[ops.Op]:
-    """Mix all operations on one managed cache of three ledgers, whose cursors stand among acknowledged entries."""
-    names = (CursorName("c"), CursorName("d"))
-    places = [at(entry, ledger) for ledger in (1, 2, 4) for entry in range(3)]
-    yield from (ops.Append(A, pos, source.choice((1, 2, 3))) for pos in places[:-1])
-    yield from (ops.CursorOpen(A, name, source.choice(places[:4]), source.random() < 0.7) for name in names)
-    for _ in range(STEPS):
-        name, pos, hold = source.choice(names), source.choice(places), HoldName("h")
-        moves: Sequence[ops.Op] = (
-            ops.Ack(A, name, pos),
-            ops.Ack(A, name, pos),
-            ops.MarkDelete(A, name, pos),
-            ops.CursorSeek(A, name, pos),
-            ops.CursorReset(A, name, pos),
-        )
-        reads: Sequence[ops.Op] = (
-            ops.CursorRead(A, name, source.choice((1, 2, 3, 5)), source.choice((ABSENT, hold))),
-            ops.ReplayRead(A, name, tuple(source.sample(places, 3)), source.choice((ABSENT, hold))),
-            source.choice((ops.Release(hold), ops.ReplayAdd(hold, pos, source.choice(list(ops.Dispatcher))))),
-        )
-        others: Sequence[ops.Op] = (
-            ops.Activate(A, name),
-            ops.Deactivate(A, name),
-            source.choice((ops.CursorClose(A, name), ops.CursorOpen(A, name, pos), ops.DeleteLedger(A, pos.ledger))),
-            source.choice(
-                (ops.Append(A, places[-1], 2), ops.Append(A, at(0, 5), 2), ops.Append(B, at(0, pos.ledger), 1))
-            ),
-            source.choice((ops.CheckBacklogs(A), ops.Evict(3), ops.CursorState(A, name))),
-        )
-        yield source.choice(source.choices((moves, reads, others), (5, 4, 3))[0])
-
-
-def mix_held_entries(source: random.Random) -> Iterator[ops.Op]:
-    """Hold entries for a cursor while they leave, come anew by the read of another cursor, and are put back."""
-    names, places = (CursorName("c"), CursorName("d")), [at(entry) for entry in range(4)]
-    yield from (ops.Append(A, pos, source.choice((1, 2))) for pos in places)
-    yield from (ops.CursorOpen(A, name, at(0), True) for name in names)
-    for _ in range(5):
-        (name, other), hold = source.sample(names, 2), HoldName(source.choice("hi"))
-        yield from (ops.CursorSeek(A, name, at(0)), ops.CursorRead(A, name, source.choice((2, 4)), hold))
-        yield source.choice((ops.Evict(9), ops.Evict(2), ops.Clear(A), ops.Observe()))
-        yield from (ops.CursorSeek(A, other, at(0)), ops.CursorRead(A, other, source.choice((2, 4)), ABSENT))
-        yield ops.ReplayRead(A, source.choice(names), tuple(source.sample(places, 2)), ABSENT)
-        for pos in source.sample(places, 2):
-            yield ops.ReplayAdd(hold, pos, source.choice(list(ops.Dispatcher)))
-        yield source.choice((ops.Release(hold), ops.Ack(A, name, source.choice(places))))
-    yield from (ops.Observe(), ops.Metrics())
-
-
-HELD_RUNS: Final = 80
-
-
-def generate_held_runs() -> Iterator[Run]:
-    """Generate short runs of held entries, half of them under other variants."""
-    for number in range(HELD_RUNS):
-        source = random.Random(f"held {number}")
-        variants = choose_each_variant(configuration.Variants(), source) if number % 2 else configuration.Variants()
-        config = configuration.Config(
-            max_size_bytes=1_000, evict_by_expected_reads=source.random() < 0.8, variants=variants
-        )
-        yield config, tuple(mix_held_entries(source))
-
-
-def generate_ledger_runs() -> Iterator[Run]:
-    """Generate short random runs of a managed ledger, under each tracking of cursors and several variants."""
-    for number in range(LEDGER_RUNS):
-        source = random.Random(f"ledger {number}")
-        yield (
-            configuration.Config(
-                max_size_bytes=source.choice((1_000, 1_000, 12)),
-                evict_by_expected_reads=number % 2 == 0,
-                evict_by_mark_deleted=source.random() < 0.4,
-                min_backlog_cursors=1,
-                min_backlog_entries=source.choice((0, 2)),
-                max_backlog_between=source.choice((0, 3)),
-                variants=choose_each_variant(configuration.Variants(), source),
-            ),
-            tuple(mix_ledger_operations(source)),
-        )
-
-
-# --- Short random runs of permits, of pending reads and of grouped replays
-
-NARROW_RUNS: Final = 120
-"""The number of short runs of each kind."""
-FLIGHT_RUNS, FLIGHT_STEPS = 360, 56
-"""The number of runs of reads in flight, and of their steps after the first reads."""
-MILLISECOND_NANOS: Final = 10**6
-
-
-def mix_permits(source: random.Random) -> Iterator[ops.Op]:
-    """Ask for few permits under a small limit, give them back, and let time pass over parts of milliseconds."""
-    for _ in range(STEPS):
-        name = RequestName(source.choice("abcdef"))
-        choices: Sequence[ops.Op] = (
-            ops.Acquire(name, source.choice((0, 1, 1, 2, 3, 5, 6, 9))),
-            ops.Acquire(name, source.choice((1, 2, 4, 5, 7))),
-            ops.GiveBack(name),
-            ops.Advance(source.choice((0, 1, 499_999, 500_000, MILLISECOND_NANOS - 1, MILLISECOND_NANOS))),
-            ops.LimiterState(),
-        )
-        yield source.choice(choices)
-
-
-def mix_pending_reads(source: random.Random) -> Iterator[ops.Op]:
-    """Read overlapping ranges of two ledgers under names out of order, and answer what was asked in any order."""
-    for number in range(STEPS):
-        first, ledger = source.randrange(8), source.choice((1, 1, 1, 2))
-        last = first + source.choice((-1, 0, 0, 1, 2, 3, 5))
-        end_ledger = ledger if source.random() < 0.95 else 3
-        answers = (*ops.StorageAnswerKind, ops.StorageAnswerKind.ALL, 1, 2, 3, source.choice((-1, 0, 5)))
-        choices: Sequence[ops.Op] = (
-            ops.Fetch(ReadName(source.choice("qwertyu")), at(first, ledger), at(max(last, 0), end_ledger)),
-            ops.StorageAnswer(source.randrange(number // 2 + 1), source.choice(answers)),
-        )
-        yield source.choice(choices)
-
-
-def mix_replays(source: random.Random) -> Iterator[ops.Op]:
-    """Replay positions with gaps between them, in ledgers of small and large entries, some of them cached."""
-    name, size = CursorName("c"), source.choice((0, 1, 20_000, 32_768, 65_536, 196_608, 300_000))
-    count = 24
-    for ledger in (1, 2):
-        yield from (ops.Append(A, at(entry, ledger), size) for entry in range(count))
-    yield ops.CursorOpen(A, name, at(0))
-    for _ in range(4):
-        yield from (ops.Evict(max(1, size) * source.choice((3, 20, 60))), ops.Ack(A, name, at(source.randrange(count))))
-        gap, start = source.choice((1, 2, 3, 6, 7, 8, 9)), source.randrange(4)
-        near = [at(entry, source.choice((1, 1, 2))) for entry in range(start, count, gap)]
-        some = [at(source.randrange(count), source.choice((1, 2))) for _ in range(source.randrange(1, 6))]
-        yield ops.ReplayRead(A, name, tuple(source.choice((near, some, near + some))), HoldName("h"))
-        yield from (ops.Observe(), ops.Release(HoldName("h")), ops.CursorState(A, name), ops.Metrics())
-
-
-def mix_reads_in_flight(source: random.Random) -> Iterator[ops.Op]:
-    """Read two managed caches at once, answer storage in any order, and let cursors move and leave meanwhile."""
-    names, reads = [CursorName(name) for name in source.choice(("c", "cd", "cd"))], [ReadName(name) for name in "stuv"]
-    places_of = {
-        A: [at(entry, ledger) for ledger in (1, 2, 3) for entry in range(4)],
-        B: [at(entry, 7) for entry in range(5)],
-    }
-    for cache, places in places_of.items():
-        appends: list[ops.Op] = [ops.Append(cache, pos, source.choice((0, 1, 2, 30))) for pos in places[:-1]]
-        opened: list[ops.Op] = [
-            ops.CursorOpen(cache, name, places[source.choice((0, 0, 0, 1))], True) for name in names
-        ]
-        uncached = source.choice((3, 3, 6, len(appends)))
-        yield from (*appends[:uncached], *opened, *appends[uncached:])
-    yield from (ops.ReadBegin(A, name, read, most) for name, read, most in zip(names, reads, (2, 5), strict=False))
-    for number in range(FLIGHT_STEPS):
-        cache, name = source.choice((A, A, A, B)), source.choice(names)
-        places = places_of[cache]
-        pos = source.choice(places)
-        read, wanted = source.choice(reads), tuple(source.sample(places[:-1], source.choice((1, 2, 3, 3))))
-        answer = source.choice((*ops.StorageAnswerKind, ops.StorageAnswerKind.ALL, ops.StorageAnswerKind.FAIL, 0, 1, 2))
-        begins: Sequence[ops.Op] = (
-            ops.ReadBegin(cache, name, read, source.choice((1, 2, 3, 5, 9))),
-            ops.ReplayBegin(cache, name, read, wanted),
-        )
-        moves: Sequence[ops.Op] = (
-            ops.Ack(cache, name, pos),
-            ops.Ack(cache, name, source.choice(places[:3])),
-            source.choice((ops.MarkDelete(cache, name, pos), *2 * (ops.CursorSeek(cache, name, places[0]),))),
-            source.choice((ops.Activate(cache, name), ops.Deactivate(cache, name), ops.CursorClose(cache, name))),
-            source.choice((ops.Append(cache, places[-1], 2), ops.DeleteLedger(cache, pos.ledger), ops.Evict(9))),
-            source.choice((ops.Advance(MILLISECOND_NANOS), ops.CursorOpen(cache, name, pos, True))),
-        )
-        leaves: Sequence[ops.Op] = (
-            ops.Release(HoldName(read)),
-            ops.ReplayAdd(HoldName(read), pos, source.choice(list(ops.Dispatcher))),
-        )
-        answers = (ops.StorageAnswer(source.randrange(number // 3 + 1), answer),)
-        yield source.choice(source.choices((begins, answers, moves, leaves), (6, 7, 3, 2))[0])
-
-
-def generate_flight_runs() -> Iterator[Run]:
-    """Generate short random runs of reads in flight, with and without permits, under every variant."""
-    for number in range(FLIGHT_RUNS):
-        source = random.Random(f"flight {number}")
-        yield (
-            configuration.Config(
-                max_size_bytes=source.choice((1_000, 1_000, 1_000, 40, 0)),
-                grace_millis=0,
-                storage=configuration.Storage.HELD,
-                evict_by_expected_reads=number % 2 == 0,
-                max_reads_in_flight_bytes=source.choice((0, 0, 150, 260, 400, 400)),
-                acquire_timeout_millis=source.choice((1, 2)),
-                acquire_queue=source.choice((1, 3, 9)),
-                variants=choose_each_variant(configuration.Variants(), source),
-            ),
-            tuple(mix_reads_in_flight(source)),
-        )
-
-
-def generate_narrow_runs() -> Iterator[Run]:
-    """Generate short random runs of permits, of pending reads and of replays, under every variant."""
-    for number in range(NARROW_RUNS):
-        source = random.Random(f"narrow {number}")
-        config = configuration.Config(
-            max_size_bytes=10**9,
-            max_reads_in_flight_bytes=source.choice((5, 5, 5, 1, 0)),
-            acquire_timeout_millis=source.choice((0, 1, 1, 2)),
-            acquire_queue=source.choice((1, 2, 3, 9)),
-            variants=choose_each_variant(configuration.Variants(), source),
-        )
-        grouped = replace(config, variants=replace(config.variants, replay=configuration.Replay.GROUPED))
-        yield config, tuple(mix_permits(source))
-        yield config, tuple(mix_pending_reads(source))
-        if number % 3 == 0:
-            yield grouped, tuple(mix_replays(source))
-
-
 def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs, requeues with other variants too, and short random runs."""
     config = configuration.Config(max_size_bytes=10**12, max_requeues=MANY, ttl_nanos=10**9, storage_entry_size=100)
@@ -592,4 +379,5 @@ def generate_crowded_runs() -> Iterator[Run]:
     yield from generate_ledger_runs()
     yield from generate_held_runs()
     yield from generate_flight_runs()
+    yield from generate_sharing_runs()
     yield from generate_narrow_runs()
