@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from entrycache_conformance.generate import make_seeded_cases
 from entrycache_conformance.report import find_exemptions
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.kafka_streams.limits import LastPlayed, unsupported_reason
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.declaration import read_declaration
 from entrycache_reference.kafka_streams.view_ops import StoreView
@@ -55,3 +57,28 @@ def test_a_step_beyond_a_limit_is_named_where_the_limit_is_declared(limit: str, 
     case = case_from_json({"system": SYSTEM.name, "config": {"max_size_bytes": 100}, "steps": BEYOND[limit]}, SYSTEMS)
     reason = declaration.unsupported_reason(case.config, case.steps)
     assert (f"limits.{limit}" in reason) is is_declared
+
+
+def reasons(steps: Sequence[Any], config: Any, is_fresh: bool) -> list[str]:
+    """Return why a subject cannot play the first step of a case, the first two, and so on."""
+    no_views = {"views_in_put_forward": False, "reversed_times": False, "equal_ends": False, "delete_under_view": False}
+    offer = {"ops": [*SYSTEM.ops], "introspection": sorted(SYSTEM.wire.introspection), "limits": no_views}
+    declaration = read_declaration({"version": 1, "systems": {SYSTEM.name: offer}}, SYSTEMS)
+    answers = []
+    for end in range(len(steps)):
+        if is_fresh:
+            LastPlayed.case = None
+        answers.append(unsupported_reason(declaration, config, steps[: end + 1]))
+    return answers
+
+
+def test_a_case_that_grows_is_judged_as_a_new_one() -> None:
+    """A generator asks again after each step; the steps before are not played again, also after a step beyond."""
+    declaration = read_declaration(
+        {"version": 1, "systems": {SYSTEM.name: {"ops": [*SYSTEM.ops], "introspection": []}}}, SYSTEMS
+    )
+    menu = SYSTEM.cases.menu(declaration.ops_up_to("windows"), "windows")
+    cases = [generated.case for generated in make_seeded_cases(declaration, menu, 25, 3)]
+    answers = [reasons(case.steps, case.config, is_fresh=True) for case in cases]
+    assert len({text.partition("limits.")[2] for own in answers for text in own}) > 2
+    assert [reasons(case.steps, case.config, is_fresh=False) for case in cases] == answers

@@ -8,7 +8,8 @@ judged, steps beyond the limits of a subject, and entries that do not have its s
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from itertools import takewhile
+from typing import Any, Final, NamedTuple
 
 from entrycache_protocol import system
 from entrycache_protocol.declaration import Declaration
@@ -239,6 +240,30 @@ def _find_unplayable(limits: Any, state: State, done: Step) -> str:
     return ""
 
 
+class PlayedCase(NamedTuple):
+    """The steps of a case that a subject can play, and the states of the reference: before the first and after each."""
+
+    declaration: Declaration
+    config: Config
+    steps: tuple[Any, ...]
+    states: tuple[State, ...]
+
+
+class LastPlayed:
+    """The case that was played last. A generator asks about it again with one more step, after each step."""
+
+    case: PlayedCase | None = None
+
+
+def _known_states(declaration: Declaration, config: Config, steps: Sequence[Any]) -> list[State]:
+    """Return the states of the first steps of a case, as far as they are those of the case that was played last."""
+    last = LastPlayed.case
+    if last is None or last.declaration is not declaration or last.config != config:
+        return [initial(config)]
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(last.steps, steps, strict=False)))
+    return list(last.states[: same + 1])
+
+
 def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence[Any]) -> str:
     """Return the reason why the subject cannot play the case; empty if it can."""
     excess = _find_wrong_size(declaration, steps) or _find_empty_prefix(declaration, steps)
@@ -248,19 +273,22 @@ def unsupported_reason(declaration: Declaration, config: Config, steps: Sequence
     has_limits = _has_window_limits(declaration.limits)
     if config.variants.total is Total.EXACT and opened == len(steps) and not has_limits:
         return ""
-    state = initial(config)
-    for at, op in enumerate(steps):
-        done = step(state, op, config)
+    states = _known_states(declaration, config, steps)
+    reason = ""
+    for at in range(len(states) - 1, len(steps)):
+        done = step(states[at], steps[at], config)
         if at < opened and isinstance(done.outcome.answer, outcomes.Unanswered):
-            return f"under the declared variants step {at} of the case gives no answer: {done.outcome.answer.reason}"
-        reason = _find_unplayable(declaration.limits, state, done) if at >= opened else ""
-        limit = _find_window_limit(declaration.limits, state, op, done) if has_limits else ""
-        if limit:
-            reason = f"is beyond limits.{limit} of the subject"
-        if reason:
-            return f"step {at} of the case {reason}"
-        state = done.state
-    return ""
+            reason = f"under the declared variants step {at} of the case gives no answer: {done.outcome.answer.reason}"
+            break
+        excess = _find_unplayable(declaration.limits, states[at], done) if at >= opened else ""
+        limit = _find_window_limit(declaration.limits, states[at], steps[at], done) if has_limits else ""
+        excess = f"is beyond limits.{limit} of the subject" if limit else excess
+        if excess:
+            reason = f"step {at} of the case {excess}"
+            break
+        states.append(done.state)
+    LastPlayed.case = PlayedCase(declaration, config, tuple(steps[: len(states) - 1]), tuple(states))
+    return reason
 
 
 def keep_offered(op: Any, menu: frozenset[str], otherwise: ops.Usage | None) -> Any:
