@@ -432,8 +432,8 @@ class SelfCheckFailed(InternalError):
 def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> bool:
     """Check that the search catches a reference that is broken on purpose, with the operations of this run.
 
-    Return whether there was anything to catch: some operations alone allow no wrong answer, and without the central
-    ones of the level a wrong answer may not show.
+    Return whether there was anything to catch: some operations alone allow no wrong answer, and a wrong answer may not
+    show without the central ones of the level, or if its lookups find nothing of what they store.
 
     Raises:
         SelfCheckFailed: the search did not catch it.
@@ -441,10 +441,12 @@ def run_self_check(declaration: Declaration, menu: Sequence[str], seed: int) -> 
     last = max(declaration.system.levels.index(declaration.system.ops[name].level) for name in menu)
     level = declaration.system.levels[last]
     own, is_partial = declaration.system.own_ops(level), bool(missing_central_ops(declaration, level))
+    covered = judge.Coverage()
     for name in dict.fromkeys(name for name in menu if name in own or own.isdisjoint(menu)):
         broken = open_broken_reference(declaration, name)
-        if search.find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, judge.Coverage()).failure is not None:
+        if search.find_failure(broken, menu, SELF_CHECK_EXAMPLES, seed, covered).failure is not None:
             return True
+        is_partial |= level in declaration.system.cases.central and not _is_anything_stored(declaration, level, covered)
         if broken.lies and not is_partial:
             raise SelfCheckFailed("a subject that is broken on purpose was not caught; this run would prove nothing")
     return False

@@ -2,7 +2,7 @@
 
 import dataclasses
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -18,10 +18,10 @@ from entrycache_conformance.run import Options, conform, conform_to_rules
 from entrycache_conformance.subjects.wrappers import NarrowedSubject, without_operations
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.reference import reference_subject
-from entrycache_protocol.case import case_from_json
+from entrycache_protocol.case import Case, case_from_json
 from entrycache_protocol.errors import Verdict
 from entrycache_protocol.server import Refuse, Subject
-from entrycache_protocol.subject import TestedSubject
+from entrycache_protocol.subject import Answer, RunResult, SubjectWrapper, TestedSubject
 from entrycache_reference.rules import Rule
 
 PROFILE: Final = Profile(60, 0, 0)
@@ -205,6 +205,79 @@ def test_a_rule_does_not_conform_without_an_operation_that_could_break_it(tmp_pa
     assert (report.verdict, report.failures) == (Verdict.NOTHING_CHECKED, ())
     reasons = {skip.what: skip.reason for skip in report.skipped}
     assert "expire, which was left out" in reasons["R-EVICT-8"]
+
+
+class Repeating(SubjectWrapper):
+    """A subject that repeats for each operation its first right answer, or the one before: a wrong cache."""
+
+    def __init__(self, subject: TestedSubject, repeats_first: bool) -> None:
+        super().__init__(subject)
+        self._repeats_first = repeats_first
+        self._answers: dict[str, Any] = {}
+
+    def play(self, cases: Sequence[Case]) -> list[Answer]:
+        return [self._altered(case, answer) for case, answer in zip(cases, super().play(cases), strict=True)]
+
+    def _altered(self, case: Case, answer: Answer) -> Answer:
+        if not isinstance(answer, RunResult):
+            return answer
+        outcomes = []
+        for op, outcome in zip(case.steps, answer.outcomes, strict=True):
+            if isinstance(outcome, type(case.system.wire.refusal)):
+                outcomes.append(outcome)
+                continue
+            outcomes.append(self._answers.get(op.name, outcome))
+            if op.name not in self._answers or not self._repeats_first:
+                self._answers[op.name] = outcome
+        return answer._replace(outcomes=tuple(outcomes))
+
+
+def offers(name: str, level: str) -> list[frozenset[str]]:
+    """Return each operation up to a level alone, and each central one of the level with each other one."""
+    system = SYSTEMS[name]
+    ops = sorted(system.ops_up_to(level))
+    central = sorted(frozenset[str]().union(*system.cases.central.get(level, ())))
+    pairs = [frozenset({one, other}) for one in central for other in ops]
+    return list(dict.fromkeys([*(frozenset({op}) for op in ops), *pairs]))
+
+
+def headline(name: str, level: str, ops: frozenset[str], kind: str, tmp_path: Path) -> str:
+    subject = reference_subject(SYSTEMS[name])
+    offered: TestedSubject = without_operations(subject, subject.declaration.ops - ops)
+    if kind != "right":
+        offered = Repeating(offered, kind == "first")
+    return conform(offered, Options((level,), Profile(30, 0, 0), 0, 0.0, tmp_path)).headline
+
+
+LEVELS_OF: Final = [(name, level) for name, system in SYSTEMS.items() for level in system.levels]
+SAMPLES: Final = {("kafka-streams", "windows"): 3, ("pulsar-pip430", "limits"): 6, ("pulsar-segmented", "all"): 2}
+"""The levels of which `make test` plays some subjects; they are the quickest."""
+
+
+@pytest.mark.parametrize("kind", ["right", "first", "previous"])
+@pytest.mark.parametrize(
+    ("name", "level", "most"),
+    [
+        *(pytest.param(*place, most) for place, most in SAMPLES.items()),
+        *(pytest.param(*place, 12, marks=pytest.mark.long) for place in LEVELS_OF),
+    ],
+)
+def test_a_subject_of_one_or_two_operations_does_not_simply_conform(
+    name: str, level: str, most: int, kind: str, tmp_path: Path
+) -> None:
+    """No such run ends with an internal error. A right one violates nothing, and one of constants never conforms."""
+    every = offers(name, level)
+    for ops in random.Random(2).sample(every, min(most, len(every))):
+        said = headline(name, level, ops, kind, tmp_path)
+        is_whole = ops >= frozenset(SYSTEMS[name].ops_up_to(level))
+        allowed = {"nothing-checked", *({"violates"} if kind != "right" else {"conforms, with exceptions"})}
+        assert said in allowed | ({"conforms"} if kind == "right" and is_whole else set()), (sorted(ops), said)
+
+
+def test_a_level_whose_lookups_find_nothing_of_what_it_stores_is_nothing_checked(tmp_path: Path) -> None:
+    """Both groups of central operations are offered, of stores of two kinds."""
+    for ops in ({"session_get", "window_put"}, {"session_put", "window_view"}):
+        assert headline("kafka-streams", "windows", frozenset(ops), "right", tmp_path) == "nothing-checked"
 
 
 def every_op(steps: Any) -> Iterator[str]:
