@@ -25,6 +25,7 @@ from entrycache_evidence.core.stress import (
     SCALED_CASES_IN_CI,
     find_broken_law,
     generate_cases,
+    generate_mixed_cases,
     generate_scaled_cases,
 )
 from entrycache_evidence.core.stress import SCALED_CASES as SCALED
@@ -201,6 +202,7 @@ RUNS: Final[Mapping[str, Runs]] = {
     "large runs": lambda system: SYSTEM_EVIDENCE[system.name].large_runs(),
     "crowded runs": lambda system: SYSTEM_EVIDENCE[system.name].crowded_runs(),
     "generated cases": _generate_plain_cases,
+    "mixed cases": generate_mixed_cases,
 }
 """The stress runs, in which laws, definitions and frames are checked at each step."""
 SCALED_CASES: Final = "scaled cases"

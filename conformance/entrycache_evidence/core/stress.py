@@ -9,7 +9,7 @@ bound.
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache
 from typing import Any, Final, NamedTuple, get_type_hints
@@ -314,6 +314,65 @@ def generate_scaled_cases(system: AnySystem, number: int = SCALED_CASES) -> Iter
             seeded_draw(source), _declare_all(system, variants), menu, None, workload=profiles[at // 2 % len(profiles)]
         )
         yield scale_case(generated.case.config, generated.case.steps, source)
+
+
+MIXED_CASES: Final = 240
+INSERTION_RATE: Final = 0.45
+"""The number of mixed cases, and how often a further operation follows in one."""
+MANY_OPERATIONS: Final = 20
+"""The number of operations from which on some of them are rare."""
+SAME_VALUES: Final[Mapping[str, str]] = {"first": "pos", "last": "pos", "from_": "key", "to": "key", "prefix": "key"}
+"""The fields that may take the values of another one."""
+
+
+def generate_mixed_cases(system: AnySystem) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Generate cases under every variant into which operations of all kinds are inserted, each kind equally often.
+
+    The weights of generated cases make some operations rare, and an operation under one variant rarer still. What is
+    inserted takes its arguments from the steps before it. In a system of few operations none of them is rare.
+    """
+    if len(system.ops) < MANY_OPERATIONS:
+        return
+    profiles, kinds = _profiles(system), [kind for kind in system.ops.values() if not _writes_into_namespace(kind)]
+    menu = system.cases.menu(tuple(system.ops), system.levels[-1])
+    for at in range(MIXED_CASES):
+        source = random.Random(f"{SEED} mixed {at}")
+        declaration = _declare_all(system, choose_each_variant(system.model.variants(), source))
+        generated = generate.make_case(
+            seeded_draw(source), declaration, menu, None, workload=profiles[at % len(profiles)]
+        )
+        yield generated.case.config, tuple(_insert_operations(generated.case.steps, kinds, source))
+
+
+def _writes_into_namespace(kind: type[Any]) -> bool:
+    """Return whether an operation names a namespace and keys: the namespace of a store holds keys of its own form."""
+    names = {field.name for field in fields(kind)}
+    return "ns" in names and bool(names & {"key", "entries"})
+
+
+def _insert_operations(steps: Iterable[Any], kinds: Sequence[type[Any]], source: random.Random) -> Iterator[Any]:
+    values: dict[tuple[str, str], list[Any]] = {}
+    for step in steps:
+        yield step
+        for field in fields(step):
+            values.setdefault((field.name, str(field.type)), []).append(getattr(step, field.name))
+        while source.random() < INSERTION_RATE:
+            inserted = _build_operation(source.choice(kinds), values, source)
+            yield from () if inserted is None else (inserted,)
+
+
+def _build_operation(kind: type[Any], values: Mapping[tuple[str, str], list[Any]], source: random.Random) -> Any:
+    """Build an operation of which each field has a value that such a field had before, or None if one never had any."""
+    arguments = {}
+    for field in fields(kind):
+        names = field.name, SAME_VALUES.get(field.name, "")
+        known = next((values[name, str(field.type)] for name in names if (name, str(field.type)) in values), None)
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        if known is not None and not (has_default and source.random() < 0.3):
+            arguments[field.name] = source.choice(known)
+        elif not has_default:
+            return None
+    return kind(**arguments)
 
 
 def _profiles(system: AnySystem) -> list[Any]:

@@ -176,25 +176,26 @@ def reads_its_own_write(config: Config, pre: State, event: Any, step: Step) -> b
 
 
 def caches_nothing(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-WINDOW-7."""
+    """Check K-WINDOW-7. A namespace that was closed counts no miss."""
     before, after, name = law.space(pre, event.store), law.space(step.state, event.store), name_of(event)
     is_cached = name in before.nodes
+    is_missed = not is_cached and event.store in pre.spaces
     recent = (name, *(other for other in before.recent if other != name)) if is_cached else before.recent
     return (
         law.is_uncalled(step)
         and (after.nodes, after.dirty, after.recent) == (before.nodes, before.dirty, recent)
-        and (after.hits, after.misses) == (before.hits + is_cached, before.misses + (not is_cached))
+        and (after.hits, after.misses) == (before.hits + is_cached, before.misses + is_missed)
         and (step.state.puts, step.state.gets) == (pre.puts, pre.gets + 1)
     )
 
 
 def touches_no_more_than_the_order(config: Config, pre: State, event: Any, step: Step) -> bool:
-    """Check K-WINDOW-11."""
+    """Check K-WINDOW-11. A namespace that was closed has no order."""
     before, after = law.space(pre, event.store), law.space(step.state, event.store)
     return (
         law.is_uncalled(step)
         and not step.rows
-        and after.is_loose
+        and (after.is_loose or event.store not in pre.spaces)
         and (after.nodes, after.dirty, sorted(after.recent)) == (before.nodes, before.dirty, sorted(before.recent))
         and (step.state.puts, step.state.gets, step.state.evicts) == (pre.puts, pre.gets, pre.evicts)
         and underlying(step.state, event.store) == underlying(pre, event.store)
