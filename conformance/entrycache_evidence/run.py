@@ -21,6 +21,8 @@ from entrycache_evidence.core.numbers import check_numbers
 from entrycache_evidence.core.stress import (
     ITEM_COUNT,
     ITEM_COUNT_IN_CI,
+    MIXED_CASES,
+    MIXED_CASES_IN_CI,
     PLAIN_CASES,
     SCALED_CASES_IN_CI,
     find_broken_law,
@@ -118,7 +120,10 @@ def _parts(
     profile: str, absent: Sequence[str], systems: Collection[str] = SYSTEM_EVIDENCE.keys()
 ) -> Iterator[tuple[str, scheduler.Work[Part]]]:
     """Yield the parts of the run, each with its name and its work."""
-    scaled, large = (SCALED_CASES_IN_CI, ITEM_COUNT_IN_CI) if profile == PROFILES[0] else (SCALED, ITEM_COUNT)
+    is_ci = profile == PROFILES[0]
+    scaled, large, mixed = (
+        (SCALED_CASES_IN_CI, ITEM_COUNT_IN_CI, MIXED_CASES_IN_CI) if is_ci else (SCALED, ITEM_COUNT, MIXED_CASES)
+    )
     about = {name: entry for name, entry in SYSTEM_EVIDENCE.items() if name in systems}
     for name, entry in about.items():
         if entry.contracts is not None and "crosshair" not in absent:
@@ -134,6 +139,7 @@ def _parts(
             **RUNS,
             LARGE_STATES: partial(_generate_runs_from_large_states, large=large),
             SCALED_CASES: partial(generate_scaled_cases, number=scaled),
+            "mixed cases": partial(generate_mixed_cases, number=mixed),
         }
         for what, runs in stress.items():
             yield f"the {what} of {name}", scheduler.single_call(what, partial(_check_runs, name, what, runs))

@@ -317,15 +317,16 @@ def generate_scaled_cases(system: AnySystem, number: int = SCALED_CASES) -> Iter
 
 
 MIXED_CASES: Final = 240
+MIXED_CASES_IN_CI: Final = 120
 INSERTION_RATE: Final = 0.45
-"""The number of mixed cases, and how often a further operation follows in one."""
+"""The numbers of mixed cases, of those in a pull request, and how often a further operation follows in one."""
 MANY_OPERATIONS: Final = 20
 """The number of operations from which on some of them are rare."""
 SAME_VALUES: Final[Mapping[str, str]] = {"first": "pos", "last": "pos", "from_": "key", "to": "key", "prefix": "key"}
 """The fields that may take the values of another one."""
 
 
-def generate_mixed_cases(system: AnySystem) -> Iterator[tuple[Any, tuple[Any, ...]]]:
+def generate_mixed_cases(system: AnySystem, number: int = MIXED_CASES) -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """Generate cases under every variant into which operations of all kinds are inserted, each kind equally often.
 
     The weights of generated cases make some operations rare, and an operation under one variant rarer still. What is
@@ -335,7 +336,7 @@ def generate_mixed_cases(system: AnySystem) -> Iterator[tuple[Any, tuple[Any, ..
         return
     profiles, kinds = _profiles(system), [kind for kind in system.ops.values() if not _writes_into_namespace(kind)]
     menu = system.cases.menu(tuple(system.ops), system.levels[-1])
-    for at in range(MIXED_CASES):
+    for at in range(number):
         source = random.Random(f"{SEED} mixed {at}")
         declaration = _declare_all(system, choose_each_variant(system.model.variants(), source))
         generated = generate.make_case(
