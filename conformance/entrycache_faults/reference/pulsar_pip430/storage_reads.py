@@ -428,6 +428,14 @@ def give_to_all_but_the_last(
     return pending_reads.give_to_all(pending._replace(asks={**pending.asks, number: forgotten}), number, answer)
 
 
+@seeded_fault(Rule.INFLIGHT_13, "pending_reads.sent_and_ended", other=True)
+def report_no_end(
+    before: PendingReads, after: PendingReads, ended: tuple[outcomes.EndedRead, ...]
+) -> outcomes.InFlight:
+    """A read that has got everything that it waits for is never said to have ended."""
+    return replace(pending_reads.sent_and_ended(before, after, ended), done=None)
+
+
 @seeded_fault(Rule.INFLIGHT_8, "pending_reads.give_to_all", other=True)
 def fail_with_the_first_part(
     pending: PendingReads, number: int, answer: ops.StorageAnswerKind | int
