@@ -16,13 +16,16 @@ from entrycache_evidence import run
 from entrycache_evidence.core import stress
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.stress import find_broken_law
-from entrycache_evidence.kafka_streams.runs import generate_failing_runs
+from entrycache_evidence.kafka_streams.runs import PLENTY_BYTES, generate_failing_runs
+from entrycache_evidence.kafka_streams.stress import ask_for_every_view
 from entrycache_evidence.pulsar_pip430.runs import generate_held_runs, generate_sharing_runs
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
 from entrycache_evidence.rulebook import corpus
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
 from entrycache_faults.model import Model
 from entrycache_reference.kafka_streams import flush, stores
+from entrycache_reference.kafka_streams.config import Config as KafkaConfig
+from entrycache_reference.kafka_streams.view_ops import StoreKind
 from entrycache_reference.pulsar_pip430 import (
     Config,
     entries,
@@ -250,6 +253,21 @@ def test_there_are_as_many_runs_as_before(name: str) -> None:
         assert len(lengths) >= runs, kind
         assert sum(lengths) >= steps, kind
     assert (stress.SCALED_CASES, stress.SCALED_CASES_IN_CI) == (240, 64)
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        ("views.has_prefix_and_more", lambda event: event.prefix is not None and None not in (event.from_, event.to)),
+        ("windows.range_times", lambda event: (False, False)),
+    ],
+)
+def test_a_view_that_is_to_be_refused_is_reported(place: str, wrong: Callable[[Any], Any]) -> None:
+    system, config = SYSTEMS["kafka-streams"], KafkaConfig(PLENTY_BYTES)
+    runs = [(config, tuple(ask_for_every_view(kind))) for kind in StoreKind]
+    assert find_broken_law(system, runs) == ""
+    faulty = Model("entrycache_reference.kafka_streams", {place: wrong})
+    assert find_broken_law(system._replace(model=faulty), runs).startswith("K-")
 
 
 LEAST_TAKEN = {"pulsar-pip430": 20, "kafka-streams": 3}

@@ -7,8 +7,9 @@ forwards write, delete and flush.
 
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Final
+from dataclasses import fields, replace
+from itertools import combinations
+from typing import Any, Final
 
 from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_evidence.kafka_streams.runs import ENTRY_BYTES, PLENTY_BYTES, RELEASED, generate_failing_runs
@@ -544,6 +545,31 @@ def call_many_times() -> Iterator[ops.Op]:
     yield from (ops.StoreFlush("s"), ops.Metrics("b"))
 
 
+VIEW_VALUES: Final = {
+    **{"from_": "a", "to": "b", "key": "a", "prefix": "a", "backward": True},
+    **{"time_from": 1, "time_to": 9, "earliest_end": 1, "latest_start": 9},
+}
+"""The arguments of a view, and the value that each has where it is given."""
+
+
+def ask_for_every_view(kind: view_ops.StoreKind) -> Iterator[ops.Op]:
+    """Ask a store of this kind for views with every set of up to three arguments; it refuses most of them."""
+    yield view_ops.StoreOpen("s", kind=kind)
+    yield from (
+        ops.StorePut("s", "ab", "1"),
+        view_ops.WindowPut("s", "a", 4, "1"),
+        view_ops.SessionPut("s", "a", 2, 4, "1"),
+    )
+    for of in (view_ops.StoreView, view_ops.WindowView, view_ops.SessionView, view_ops.ViewOpen):
+        names = [each.name for each in fields(of) if each.name in VIEW_VALUES]
+        for given in (given for count in range(4) for given in combinations(names, count)):
+            values: dict[str, Any] = {name: VIEW_VALUES[name] for name in given}
+            if of is view_ops.ViewOpen:
+                yield from (view_ops.ViewOpen("v", "s", **values), view_ops.ViewClose("v"))
+            else:
+                yield of(store="s", **values)
+
+
 def generate_crowded_runs() -> Iterator[Run]:
     """Generate all crowded runs with default variants or all variants, and short random runs with each variant."""
     config, released = configuration.Config(PLENTY_BYTES), configuration.Config(PLENTY_BYTES, variants=RELEASED)
@@ -555,5 +581,6 @@ def generate_crowded_runs() -> Iterator[Run]:
             source = random.Random(f"{at} {number}")
             limit = source.choice((PLENTY_BYTES, PLENTY_BYTES, 3 * ENTRY_BYTES, ENTRY_BYTES))
             yield configuration.Config(limit, source.choice((2, 8)), variants), tuple(mix_store_operations(source))
+    yield from ((config, tuple(ask_for_every_view(kind))) for kind in view_ops.StoreKind)
     yield from generate_mixed_runs()
     yield from generate_failing_runs()
