@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from enum import Enum
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.stress import find_broken_law
 from entrycache_evidence.kafka_streams.runs import PLENTY_BYTES, generate_failing_runs
 from entrycache_evidence.kafka_streams.stress import ask_for_every_view
-from entrycache_evidence.pulsar_pip430.runs import generate_held_runs, generate_sharing_runs
+from entrycache_evidence.pulsar_pip430.runs import generate_deleted_runs, generate_held_runs, generate_sharing_runs
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
 from entrycache_evidence.rulebook import corpus
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
@@ -36,7 +36,7 @@ from entrycache_reference.pulsar_pip430 import (
     pending_reads,
     reads_in_flight,
 )
-from entrycache_reference.pulsar_pip430.config import ReadEnd
+from entrycache_reference.pulsar_pip430.config import DeletedAcks, ReadEnd
 from entrycache_reference.pulsar_pip430.outcomes import Ranked
 from entrycache_reference.pulsar_pip430.state import Cache
 from entrycache_reference.rules import Rule
@@ -122,9 +122,18 @@ def expect_another(state: Any, event: Any, config: Any) -> Any:
     return ledger.then(done, ledger_cursors.replay_add(done.state, event, config))
 
 
+def subtract_all_deleted(managed: Any, cursor: Any, config: Config) -> int:
+    """Take the acknowledged entries of deleted ledgers from the backlog, also those that the cursor has read."""
+    forgetting = replace(config, variants=replace(config.variants, deleted_acks=DeletedAcks.FORGOTTEN))
+    is_forgotten = config.variants.deleted_acks is DeletedAcks.FORGOTTEN
+    deleted = [pos for pos in cursor.acks if pos.ledger not in managed.sizes and not is_forgotten]
+    return ledger.backlog_of(managed, cursor, forgetting) - len(deleted)
+
+
 @pytest.mark.parametrize(
     ("name", "runs", "wrong", "rule"),
     [
+        ("pulsar-pip430", generate_deleted_runs, {"ledger.backlog_of": subtract_all_deleted}, "R-LEDGER-12"),
         ("kafka-streams", generate_failing_runs, {"flush.put_back": put_back_last}, "K-"),
         ("kafka-streams", generate_failing_runs, {"stores.takes_write": takes_known_write}, "K-STORE-2"),
         ("kafka-streams", generate_failing_runs, {"stores.merge_as_released": show_behind_any}, "K-STORE-11"),

@@ -184,6 +184,50 @@ def generate_ledger_runs() -> Iterator[Run]:
         )
 
 
+DELETED_RUNS: Final = 300
+
+
+def mix_deleted_ledgers(source: random.Random) -> Iterator[ops.Op]:
+    """Delete a ledger among entries that cursors have acknowledged, skipped or are still to read."""
+    names = (CursorName("c"), CursorName("d"))[: source.choice((1, 2))]
+    places = [at(entry) for entry in range(3)] + [at(entry, 2) for entry in range(5)]
+    yield ops.Append(A, places[0], 1)
+    yield from (ops.CursorOpen(A, name, at(0), True) for name in names)
+    yield from (ops.Append(A, pos, source.choice((1, 2))) for pos in places[1:])
+    for _ in range(10):
+        name, pos = source.choice(names), source.choice(places)
+        moves: Sequence[Sequence[ops.Op]] = (
+            *((ops.Ack(A, name, pos),), (ops.Ack(A, name, pos),), (ops.MarkDelete(A, name, pos),)),
+            *((ops.CursorSeek(A, name, pos),), (ops.DeleteLedger(A, 1),), (ops.RunInvalidations(A),)),
+            (ops.Deactivate(A, name), ops.Activate(A, name), ops.CursorSeek(A, name, pos)),
+            (ops.Ack(A, name, at(source.choice((1, 2)))), ops.DeleteLedger(A, 1), ops.CursorSeek(A, name, pos)),
+            (ops.CheckBacklogs(A), ops.CursorRead(A, name, source.choice((1, 5)), ABSENT)),
+        )
+        yield from source.choice(moves)
+    yield from (ops.CheckBacklogs(A), ops.RunInvalidations(A))
+    yield from (event for name in names for event in (ops.CursorRead(A, name, 9, ABSENT), ops.CursorState(A, name)))
+    yield ops.Observe()
+
+
+def generate_deleted_runs() -> Iterator[Run]:
+    """Generate short runs of deleted ledgers, half of them with invalidations that wait for a call."""
+    for number in range(DELETED_RUNS):
+        source = random.Random(f"deleted {number}")
+        yield (
+            configuration.Config(
+                max_size_bytes=1_000,
+                grace_millis=0,
+                evict_by_expected_reads=number % 4 == 0,
+                min_backlog_cursors=1,
+                min_backlog_entries=source.choice((2, 3, 4, 5)),
+                max_backlog_between=5,
+                invalidation=configuration.Invalidation.MANUAL if number % 2 else configuration.Invalidation.AT_ONCE,
+                variants=choose_each_variant(configuration.Variants(), source),
+            ),
+            tuple(mix_deleted_ledgers(source)),
+        )
+
+
 # --- Short random runs of permits, of pending reads and of grouped replays
 
 NARROW_RUNS: Final = 120

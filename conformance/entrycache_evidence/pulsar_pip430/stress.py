@@ -14,6 +14,7 @@ from entrycache_evidence.core.stress import choose_each_variant
 from entrycache_evidence.pulsar_pip430.runs import (
     STEPS,
     Run,
+    generate_deleted_runs,
     generate_flight_runs,
     generate_held_runs,
     generate_ledger_runs,
@@ -378,6 +379,7 @@ def generate_crowded_runs() -> Iterator[Run]:
     yield from generate_random_runs()
     yield from generate_ledger_runs()
     yield from generate_held_runs()
+    yield from generate_deleted_runs()
     yield from generate_flight_runs()
     yield from generate_sharing_runs()
     yield from generate_narrow_runs()
