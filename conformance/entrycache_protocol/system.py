@@ -413,6 +413,13 @@ class Wire(NamedTuple, Generic[C, O, R]):
     """The written values of configuration keys that have none."""
 
 
+class LevelWorkload(NamedTuple):
+    """A workload profile that belongs to some levels."""
+
+    profile: Any
+    levels: tuple[str, ...]
+
+
 class Cases(NamedTuple, Generic[C, O]):
     """The generation of cases of a system."""
 
@@ -436,6 +443,8 @@ class Cases(NamedTuple, Generic[C, O]):
     """The most entries that the reference copies for these steps: its time and its memory grow with them."""
     extra_workloads: Mapping[Any, int] = MappingProxyType({})
     """Further workload profiles of a run: one case of each to so many usual ones."""
+    level_workloads: Mapping[str, LevelWorkload] = MappingProxyType({})
+    """Further workload profiles by name. Each belongs to some levels, and only campaigns play it."""
     central: Mapping[str, tuple[frozenset[str], ...]] = MappingProxyType({})
     """The operations without which a level checks nothing: of each set, a subject must offer at least one."""
 

@@ -49,7 +49,8 @@ class WorkloadName(click.ParamType):  # type: ignore[type-arg]  # not generic in
 
 def _workload_choice() -> click.Choice[str]:
     """Return the choice among the workload profiles of all systems and the programs."""
-    workloads = dict.fromkeys(name for system in SYSTEMS.values() for name in system.cases.workloads)
+    every = (system.cases for system in SYSTEMS.values())
+    workloads = dict.fromkeys(name for cases in every for name in (*cases.workloads, *cases.level_workloads))
     return click.Choice([*workloads, *PROGRAMS])
 
 

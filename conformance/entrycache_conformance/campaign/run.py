@@ -406,9 +406,16 @@ def _menu(declaration: Declaration, level: str | None) -> Sequence[str]:
 
 
 def _require_workload(declaration: Declaration, plan: CampaignPlan) -> Any:
-    workloads = declaration.system.cases.workloads
+    workloads, of_levels = declaration.system.cases.workloads, declaration.system.cases.level_workloads
+    if plan.workload in of_levels:
+        profile, levels = of_levels[plan.workload]
+        if plan.level not in levels:
+            raise errors.UsageError(
+                f"the workload profile {plan.workload} belongs to some levels; give --level one of: {', '.join(levels)}"
+            )
+        return profile
     if plan.workload not in workloads:
-        names = ", ".join(workloads)
+        names = ", ".join((*workloads, *of_levels))
         raise errors.UsageError(
             f"{declaration.system.name} has no workload profile {plan.workload!r}; expected one of: {names}"
         )

@@ -48,6 +48,7 @@ class Aim:
         self.caches = traits.caches
         self.widths = traits.widths
         self.flood = traits.flood
+        self.rollovers = traits.rollovers
         self.has_boundary_values = traits.has_boundary_values
         self.crosses = crosses
         self.cursor_caches = traits.caches[: traits.cursor_caches]

@@ -114,13 +114,13 @@ def appended_size(aim: Aim) -> int:
 
 
 def append(aim: Aim, state: State) -> ops.Append:
-    """Append mostly at the next position; one in five begins a new ledger, and a few are refused."""
+    """Append mostly at the next position; some begin a new ledger, one in five by default, and a few are refused."""
     cache = managed_cache(aim)
     kind = aim.draw(0, 19)
     managed = managed_of(state, cache)
     if kind == 19:
         return ops.Append(cache, Position(aim.draw(1, 3), aim.draw(0, 1)), appended_size(aim))
-    if kind >= 15 or cache not in state.managed:
+    if kind >= 19 - aim.rollovers or cache not in state.managed:
         ids = [number for other in state.managed.values() for number in other.ids]
         return ops.Append(
             cache, Position(max(ids, default=aim.names.ledgers_before) + aim.draw(1, 2), 0), appended_size(aim)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from entrycache_conformance.systems.pulsar_pip430 import coverage, explanation, fast_cache, generation, jars, workload
 from entrycache_conformance.systems.pulsar_pip430.fast_cache import FAST
 from entrycache_conformance.systems.pulsar_pip430.workload import (
+    WORKLOADS,
     Limits,
     WorkloadProfile,
     cost_bound,
@@ -279,7 +280,12 @@ SYSTEM: Final[system.System[Config, state.State, Op, Outcome]] = system.System(
     cases=system.Cases(
         workload.menu,
         generation.plan_case,
-        workloads={profile.value: profile for profile in WorkloadProfile},
+        workloads={profile.value: profile for profile, traits in WORKLOADS.items() if not traits.levels},
+        level_workloads={
+            profile.value: system.LevelWorkload(profile, traits.levels)
+            for profile, traits in WORKLOADS.items()
+            if traits.levels
+        },
         extra_workloads=MappingProxyType({WorkloadProfile.GREAT: 20, WorkloadProfile.BOUNDARY: 5}),
         distinguishing={"small-keys": 60, "default": 60, "fills-and-holds": 60, "cursors-many": 200},
         central=MappingProxyType(

@@ -191,6 +191,9 @@ class WorkloadParameters(NamedTuple):
     longer before they end by chance. `often` multiplies the weight of operations. `flood` is the greatest number of
     entries in a row, with counts and limits to match. `has_boundary_values` gives a profile names, numbers, limits and
     rows of steps of its own.
+
+    A profile with `levels` belongs to these alone, and only campaigns play it. `settings` replace the menus of
+    settings, and of 20 appends `rollovers` begin a new ledger.
     """
 
     fresh: tuple[tuple[vocabulary.CacheName, vocabulary.Position], ...]
@@ -203,6 +206,9 @@ class WorkloadParameters(NamedTuple):
     cursor_caches: int = 3
     flood: int = 0
     has_boundary_values: bool = False
+    levels: tuple[str, ...] = ()
+    settings: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
+    rollovers: int = 4
 
     @property
     def caches(self) -> tuple[vocabulary.CacheName, ...]:
@@ -221,6 +227,10 @@ class WorkloadProfile(Enum):
     FILLS_AND_HOLDS = "fills-and-holds"
     GREAT = "great"
     BOUNDARY = "odd"
+    ROLLOVERS = "rollovers"
+    SEEKS_IN_READS = "seeks-in-reads"
+    LEDGER_DELETES = "ledger-deletes"
+    PERMITS_NEAR_LIMIT = "permits-near-limit"
 
 
 WORKLOADS: Final = {
@@ -254,6 +264,35 @@ WORKLOADS: Final = {
     ),
     WorkloadProfile.BOUNDARY: WorkloadParameters(
         make_places(4, 2, 3), (3, 20, 2), steps_max=120, widths=(0, 1, 2, 16, 17), has_boundary_values=True
+    ),
+    WorkloadProfile.ROLLOVERS: WorkloadParameters(
+        make_places(3, 2, 4),
+        often={"append": 3, "cursor_open": 3, "cursor_read": 4, "read_begin": 2, "ack": 2, "storage_answer": 2},
+        levels=("ledger", "inflight", "limits"),
+        rollovers=8,
+    ),
+    WorkloadProfile.SEEKS_IN_READS: WorkloadParameters(
+        make_places(3, 2, 4),
+        often={"cursor_open": 2, "cursor_seek": 20, "cursor_reset": 20, "mark_delete": 20, "ack": 8},
+        levels=("inflight", "limits"),
+        settings={"storage": (Storage.HELD,), "max_size_bytes": (1_000, 100)},
+    ),
+    WorkloadProfile.LEDGER_DELETES: WorkloadParameters(
+        make_places(3, 2, 4),
+        often={"append": 3, "delete_ledger": 20, "cursor_open": 2, "cursor_read": 2, "storage_answer": 2, "release": 2},
+        levels=("ledger", "inflight", "limits"),
+        settings={"evict_by_expected_reads": (True, True, True, False), "max_size_bytes": (1_000, 100)},
+        rollovers=8,
+    ),
+    WorkloadProfile.PERMITS_NEAR_LIMIT: WorkloadParameters(
+        make_places(3, 2, 4),
+        often={"cursor_open": 4, "read_begin": 2, "release": 2, "limiter": 2},
+        levels=("limits",),
+        settings={
+            "storage": (Storage.HELD,),
+            "max_reads_in_flight_bytes": (200, 140, 260, 330, 400, 75),
+            "acquire_queue": (50_000, 3, 1),
+        },
     ),
 }
 """The parameters of each profile."""
@@ -479,6 +518,7 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
         options |= {key: values for key, values in EXTREME_CONFIGS.items() if key not in kept}
     if traits.has_boundary_values:
         options |= {key: values for key, values in BOUNDARY_CONFIGS.items() if key in options}
+    options |= {key: values for key, values in traits.settings.items() if key in options}
     changes = {key: choose(draw, values) for key, values in options.items() if declaration.varies(key)}
     if "max_requeues" in changes and declaration.limits.max_requeues is not None:
         changes["max_requeues"] = min(declaration.limits.max_requeues, changes["max_requeues"])
@@ -488,7 +528,9 @@ def make_config(draw: Draw, declaration: Declaration, menu: tuple[str, ...], tra
     if traits.has_boundary_values:
         changes |= _boundary_limits(draw, changes, crosses)
     if changes.get("storage") is Storage.HELD and "max_reads_in_flight_bytes" in changes:
-        changes["max_reads_in_flight_bytes"] = choose(draw, RANGE_LIMITS)
+        changes["max_reads_in_flight_bytes"] = choose(
+            draw, traits.settings.get("max_reads_in_flight_bytes", RANGE_LIMITS)
+        )
     if "max_size_bytes" in changes:
         changes["max_size_bytes"] = declaration.limits.clamp(changes["max_size_bytes"])
     return within_schema(dataclasses.replace(base, **changes), declaration)
