@@ -66,6 +66,18 @@ def test_a_level_without_cases_is_refused(level: str, tmp_path: Path) -> None:
         run_campaign([open_subject("fast", "kafka-streams")], plan(tmp_path, 1)._replace(level=level), lambda *_: None)
 
 
+@pytest.mark.parametrize("level", [None, "ledger"])
+def test_a_profile_of_some_levels_is_refused_at_others(level: str | None, tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match="seeks-in-reads belongs to some levels; give --level one of: inflight, limits"
+    ):
+        run_campaign(
+            [open_subject("fast")],
+            plan(tmp_path, 1)._replace(workload="seeks-in-reads", level=level),
+            lambda cases, steps: None,
+        )
+
+
 @pytest.mark.long
 def test_a_campaign_finds_a_seeded_fault_and_keeps_a_short_case(tmp_path: Path) -> None:
     campaign = run_campaign([open_subject(FAULT)], plan(tmp_path, 200), lambda cases, steps: None)

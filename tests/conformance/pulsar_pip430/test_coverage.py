@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -13,13 +14,15 @@ from entrycache_conformance.judge import Coverage, run_reference
 from entrycache_conformance.levels import PROFILES, find_rare
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.pulsar_pip430.coverage import SIDE_CELLS
-from entrycache_conformance.systems.pulsar_pip430.workload import within_schema
+from entrycache_conformance.systems.pulsar_pip430.workload import WorkloadProfile, within_schema
 from entrycache_conformance.systems.reference import reference_subject
 from entrycache_protocol.case import case_from_json
 from entrycache_protocol.declaration import Declaration
 from entrycache_reference import pulsar_pip430, vocabulary
 from entrycache_reference.pulsar_pip430 import ops
 from entrycache_reference.pulsar_pip430.config import Invalidation
+from entrycache_reference.pulsar_pip430.outcomes import Refused, Removed, Served
+from entrycache_reference.pulsar_pip430.state import RangeRequest
 
 SYSTEM = SYSTEMS["pulsar-pip430"]
 
@@ -132,3 +135,69 @@ def test_only_a_subject_that_runs_invalidations_gets_cases_that_hold_them_back(o
     config = pulsar_pip430.Config(invalidation=Invalidation.MANUAL)
     assert (within_schema(config, declaration) == config) is offers
     assert ("run_invalidations" in declaration.unsupported_reason(config, ())) is not offers
+
+
+StepCheck = Callable[[Any, Any, Any], bool]
+"""A check of an operation, the state before it, and the step."""
+
+
+def reads_over_an_end(op: Any, before: Any, done: Any) -> bool:
+    """Return whether a cursor beside another one gets entries of two ledgers."""
+    if not isinstance(op, ops.CursorRead) or not isinstance(done.outcome, Served):
+        return False
+    ledgers = {pos.ledger for pos in (*done.outcome.hits, *done.outcome.fills)}
+    return len(ledgers) > 1 and len(before.managed[op.cache].cursors) > 1
+
+
+def moves_during_a_read(op: Any, before: Any, done: Any) -> bool:
+    """Return whether a cursor moves or acknowledges while a read of its own is open."""
+    if not isinstance(op, ops.CursorSeek | ops.MarkDelete | ops.Ack) or isinstance(done.outcome, Refused):
+        return False
+    return any((read.cache, read.cursor) == (op.cache, op.cursor) for read in before.pending.of_cursors.values())
+
+
+def deletes_what_is_expected(op: Any, before: Any, done: Any) -> bool:
+    """Return whether a ledger is deleted of which a cached entry expects reads, or that of a cache with open reads."""
+    if not isinstance(op, ops.DeleteLedger) or op.cache not in before.caches:
+        return False
+    slots = before.caches[op.cache].entries.items()
+    expected = any(pos.ledger == op.ledger and (entry.expected_reads or 0) > 0 for pos, entry in slots)
+    is_open = any(read.cache == op.cache for read in before.pending.of_cursors.values())
+    return is_open or (expected and isinstance(done.outcome, Removed))
+
+
+def cursors_wait_for_permits(op: Any, before: Any, done: Any) -> bool:
+    """Return whether reads of two cursors wait for permits."""
+    opened = done.state.pending.of_cursors
+    names = [request.name.read for request in done.state.limiter.waiting if isinstance(request.name, RangeRequest)]
+    return len({opened[name].cursor for name in names}) > 1
+
+
+def count_steps(level: str, workload: WorkloadProfile | None, check: StepCheck) -> int:
+    """Count the steps of 60 cases that pass the check."""
+    declaration = Declaration(SYSTEM, frozenset(SYSTEM.ops) - {"acquire", "give_back", "fetch"})
+    menu, source = SYSTEM.cases.menu(declaration.ops_up_to(level), level), random.Random(level)
+    count = 0
+    for _ in range(60):
+        generated = generate.make_case(source.randint, declaration, menu, None, 60, workload)
+        before = SYSTEM.model.initial(generated.case.config)
+        for op, done in zip(generated.case.steps, generated.steps, strict=True):
+            count += check(op, before, done)
+            before = done.state
+    return count
+
+
+@pytest.mark.parametrize(
+    ("level", "workload", "check", "times"),
+    [
+        ("ledger", WorkloadProfile.ROLLOVERS, reads_over_an_end, 3),
+        ("inflight", WorkloadProfile.SEEKS_IN_READS, moves_during_a_read, 3),
+        ("inflight", WorkloadProfile.LEDGER_DELETES, deletes_what_is_expected, 5),
+        ("limits", WorkloadProfile.PERMITS_NEAR_LIMIT, cursors_wait_for_permits, 3),
+    ],
+)
+def test_a_profile_of_levels_draws_more_of_what_it_is_named_for(
+    level: str, workload: WorkloadProfile, check: StepCheck, times: int
+) -> None:
+    usual = count_steps(level, None, check)
+    assert count_steps(level, workload, check) >= times * max(10, usual)
