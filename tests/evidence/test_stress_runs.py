@@ -18,7 +18,12 @@ from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.core.stress import find_broken_law
 from entrycache_evidence.kafka_streams.runs import PLENTY_BYTES, generate_failing_runs
 from entrycache_evidence.kafka_streams.stress import ask_for_every_view
-from entrycache_evidence.pulsar_pip430.runs import generate_deleted_runs, generate_held_runs, generate_sharing_runs
+from entrycache_evidence.pulsar_pip430.runs import (
+    generate_deleted_runs,
+    generate_held_runs,
+    generate_ledger_runs,
+    generate_sharing_runs,
+)
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
 from entrycache_evidence.rulebook import corpus
 from entrycache_evidence.systems import SYSTEM_EVIDENCE
@@ -35,8 +40,9 @@ from entrycache_reference.pulsar_pip430 import (
     ops,
     pending_reads,
     reads_in_flight,
+    storage_reads,
 )
-from entrycache_reference.pulsar_pip430.config import DeletedAcks, ReadEnd
+from entrycache_reference.pulsar_pip430.config import DeletedAcks, ReadEnd, Replay
 from entrycache_reference.pulsar_pip430.outcomes import Ranked
 from entrycache_reference.pulsar_pip430.state import Cache
 from entrycache_reference.rules import Rule
@@ -130,9 +136,16 @@ def subtract_all_deleted(managed: Any, cursor: Any, config: Config) -> int:
     return ledger.backlog_of(managed, cursor, forgetting) - len(deleted)
 
 
+def count_grouped_fills(state: Any, event: Any, gap: Any, config: Config) -> Any:
+    """Cache what a grouped replay reads from storage with an expected read."""
+    is_grouped = type(event) is ops.Read and config.variants.replay is Replay.GROUPED
+    return storage_reads.fill(state, replace(event, expected_reads=1) if is_grouped else event, gap, config)
+
+
 @pytest.mark.parametrize(
     ("name", "runs", "wrong", "rule"),
     [
+        ("pulsar-pip430", generate_ledger_runs, {"ledger_cursors.fill": count_grouped_fills}, "R-LEDGER-8"),
         ("pulsar-pip430", generate_deleted_runs, {"ledger.backlog_of": subtract_all_deleted}, "R-LEDGER-12"),
         ("kafka-streams", generate_failing_runs, {"flush.put_back": put_back_last}, "K-"),
         ("kafka-streams", generate_failing_runs, {"stores.takes_write": takes_known_write}, "K-STORE-2"),

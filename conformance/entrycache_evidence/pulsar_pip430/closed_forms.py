@@ -516,7 +516,8 @@ def reads_follow(config: Config, pre: State, event: Any, step: Step) -> bool:
         return False
     if type(event) is ops.ReplayRead and config.variants.replay is Replay.GROUPED:
         missed = [Position(row.ledger_id or 0, row.entry_id or 0) for row in step.rows if row.op == "MISS"]
-        return missed == sorted(set(missed)) and set(served.fills) <= set(missed)
+        counted = [part.event for part in step.parts if type(part.event) is ops.Insert and part.event.expected_reads]
+        return missed == sorted(set(missed)) and set(served.fills) <= set(missed) and not counted
     rows = [row for row in step.rows if row.op in LOOKUP_OPS | FILL_OPS]
     wanted = [
         (kind, pos)

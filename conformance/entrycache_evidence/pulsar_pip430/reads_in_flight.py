@@ -124,6 +124,8 @@ def ends_where_it_may(config: Config, pre: State, event: Any, step: Step) -> boo
     With variant `read_end` "last-confirmed" it may also end with the entry that was the last one when it asked.
     """
     is_partial = type(event) is ops.StorageAnswer and event.answer is not ops.StorageAnswerKind.ALL
+    if is_partial and isinstance(event.answer, int) and isinstance(step.outcome, outcomes.InFlight):
+        return not any(ends_for_nothing(pre, step, end) for end in step.outcome.done or ())
     if is_partial or config.max_reads_in_flight_bytes or not isinstance(step.outcome, outcomes.InFlight):
         return True
     for end in step.outcome.done or ():
@@ -140,6 +142,17 @@ def ends_where_it_may(config: Config, pre: State, event: Any, step: Step) -> boo
         if len(end.entries or ()) < most and not is_behind and not may_end_there:
             return False
     return True
+
+
+def ends_for_nothing(pre: State, step: Step, end: outcomes.EndedRead) -> bool:
+    """Return whether a read ends without an entry, although it has not failed and may still read all that it wanted."""
+    read = pre.pending.of_cursors.get(end.read)
+    if read is None or read.most is None or end.entries != () or is_failing(read):
+        return False
+    managed = step.state.managed[read.cache]
+    cursor = managed.cursors[read.cursor]
+    is_acked = any(pos <= cursor.mark_delete or pos in cursor.acks for pos in read.wanted)
+    return not is_acked and all(pos.ledger in managed.sizes for pos in read.wanted)
 
 
 def joins_the_right_asks(config: Config, pre: State, event: Any, step: Step) -> bool:

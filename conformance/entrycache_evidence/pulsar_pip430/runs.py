@@ -11,6 +11,7 @@ hold, and many cursors share what they ask.
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from entrycache_evidence.core.models import current_model, report_run
@@ -471,6 +472,29 @@ def generate_sharing_runs() -> Iterator[Run]:
             variants=replace(default, **{**others, **grouped}),
         )
         yield config, tuple(share_asks(source, config, source.choice((4, 6, 9, 9))))
+
+
+def generate_short_answers() -> Iterator[Run]:
+    """Generate every pair of reads to the end of a ledger, the second from further on, with all pairs of answers."""
+    answers: tuple[ops.StorageAnswerKind | int, ...] = (*ops.StorageAnswerKind, 1, 2)
+    ends, shorts = configuration.ReadEnd, configuration.ShortAnswer
+    for end, short, entries, one, other in product(ends, shorts, (2, 3, 4), answers, answers):
+        variants = replace(configuration.Variants(), read_end=end, short_answer=short)
+        config = configuration.Config(grace_millis=0, storage=configuration.Storage.HELD, variants=variants)
+        for start in range(1, entries):
+            names = ((CursorName("c"), ReadName("r"), 0), (CursorName("d"), ReadName("s"), start))
+            yield (
+                config,
+                (
+                    *(ops.Append(A, at(entry), 1) for entry in range(entries)),
+                    *(ops.CursorOpen(A, cursor, at(first)) for cursor, _, first in names),
+                    *(ops.ReadBegin(A, cursor, read, entries) for cursor, read, _ in names),
+                    *(
+                        ops.StorageAnswer(ask, answer)
+                        for ask, answer in enumerate((one, other, ops.StorageAnswerKind.ALL))
+                    ),
+                ),
+            )
 
 
 def generate_narrow_runs() -> Iterator[Run]:

@@ -20,6 +20,7 @@ from entrycache_evidence.pulsar_pip430.runs import (
     generate_ledger_runs,
     generate_narrow_runs,
     generate_sharing_runs,
+    generate_short_answers,
 )
 from entrycache_reference.pulsar_pip430 import config as configuration
 from entrycache_reference.pulsar_pip430 import ops
@@ -382,4 +383,5 @@ def generate_crowded_runs() -> Iterator[Run]:
     yield from generate_deleted_runs()
     yield from generate_flight_runs()
     yield from generate_sharing_runs()
+    yield from generate_short_answers()
     yield from generate_narrow_runs()
