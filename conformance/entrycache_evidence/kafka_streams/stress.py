@@ -219,6 +219,8 @@ def limits_within_rounds() -> Iterator[ops.Op]:
     yield from (ops.Metrics(), ops.Resize(PLENTY_BYTES), *close_all("abc"))
     yield from (ops.Listen("a", (ops.Close("b"), ops.Put("b", "y", "1"))), ops.Put("a", "x", "1", True))
     yield from (ops.Put("b", "x", "1"), ops.Resize(ENTRY_BYTES - 1), ops.Metrics(), ops.Resize(PLENTY_BYTES))
+    yield from (*close_all("ab"), ops.Listen("a", (ops.Resize(PLENTY_BYTES),)), ops.Put("a", "x", "1", True))
+    yield from (ops.Put("b", "x", "1"), ops.Resize(0), ops.Usage(), ops.Metrics())
 
 
 def reopen_during_turn() -> Iterator[ops.Op]:
