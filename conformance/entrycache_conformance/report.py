@@ -83,8 +83,8 @@ class RuleReport(NamedTuple):
     def unchecked_reason(self) -> str:
         """The reason why the rule was not checked."""
         if not self.detectable:
-            why = f"in the runs that were tried, at most {MAX_PLAYED}, a subject that breaks it gives the same answers"
-            return f"it fired in {self.fired} judged steps, and {why}"
+            why = f"its seeded faults change no answer in the runs that were tried, at most {MAX_PLAYED}"
+            return f"it fired in {self.fired} judged steps, but {why}"
         return f"it fired in {self.fired} judged steps, too few to say anything"
 
     def to_json(self) -> dict[str, Any]:
@@ -372,7 +372,8 @@ def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport])
             if value != getattr(defaults, name) and name not in CAPABILITIES:
                 what = f"{key}.{name}"
                 finding = declaration.findings.get(what)
-                reason = "the subject declares it" if finding is None else f"it waives the finding {finding}"
+                findings = "findings" if ", " in (finding or "") else "finding"
+                reason = "the subject declares it" if finding is None else f"it waives the {findings} {finding}"
                 yield Exemption(kind, f"{what} = {getattr(value, 'value', value)}", reason)
     if declaration.order_slack:
         what = f"order_slack = {declaration.order_slack}"

@@ -238,7 +238,7 @@ def exception_lines(exceptions: Iterable[Exemption]) -> list[str]:
 def undetectable_text(report: RunReport) -> str:
     """Return the rules of a run without violations whose seeded faults no answer shows; "" if there are none."""
     rules = report.undetectable_rules if report.verdict is errors.Verdict.CONFORMS else ()
-    why = f"in at most {MAX_PLAYED} runs that exercised each, a subject that breaks it gives the same answers"
+    why = f"their seeded faults change no answer in the runs that were tried, at most {MAX_PLAYED} a rule"
     return f"not checked: {', '.join(rules)} ({why})" if rules else ""
 
 
