@@ -1,4 +1,4 @@
-"""Each value of a caching store's rows, altered in one row: a rule names it, or `UNDECIDED` says why none can.
+"""Each value of the rows of stores and of reads, altered in one row: a rule names it, or `UNDECIDED` says why none can.
 
 The trace is a case of three stores that the reference plays. Each altered copy of it is a broker. `NAMED` holds the
 rules of which one must name the copy, by op and column; a setting of STORE_OPEN stands behind `value`.
@@ -15,9 +15,12 @@ from typing import Any, Final
 import pytest
 
 from entrycache_cli.commands.kafka_recording import play_stores
+from entrycache_cli.commands.record import record
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json, config_to_json
 from entrycache_reference.kafka_streams import NAME as STREAMS
+from entrycache_reference.pulsar_pip430 import NAME as PULSAR
 from entrycache_spark.common.results import AuditResult
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
@@ -208,4 +211,106 @@ def test_a_value_of_a_store_that_is_not_recorded_accuses_nobody(
                     copy[at][name] = None
                 copies += copy
     result = audit_folder(plant.write(tmp_path / "unrecorded", copies, system=STREAMS), backend)
+    assert result.violations == ()
+
+
+# ---------- reads in flight
+
+
+def steps_of_reads() -> Iterator[dict[str, Any]]:
+    """Yield reads that share an ask, wait for permits, are refused, fail, and hit; then a ledger is deleted."""
+    cache = {"cache": "a"}
+    for number in range(3):
+        yield {"op": "append", **cache, "pos": [1, number], "size": 10}
+    for cursor in "cdeg":
+        yield {"op": "cursor_open", **cache, "cursor": cursor, "pos": [1, 0]}
+    yield {"op": "append", **cache, "pos": [2, 0], "size": 10}
+    yield {"op": "append", **cache, "pos": [2, 1], "size": 10}
+    for cursor, entries in zip("cdeg", (2, 2, 1, 3), strict=True):
+        yield {"op": "read_begin", **cache, "cursor": cursor, "read": f"{cursor}1", "max_entries": entries}
+    yield {"op": "storage_answer", "ask": 0, "answer": "all"}
+    yield from ({"op": "release", "hold": hold} for hold in ("c1", "d1"))
+    yield {"op": "advance", "nanos": 6_000_000}
+    yield {"op": "release", "hold": "e1"}
+    for ask, answer in ((1, "fail"), (2, "busy")):
+        yield {"op": "read_begin", **cache, "cursor": "c", "read": f"c{ask + 1}", "max_entries": 1}
+        yield {"op": "storage_answer", "ask": ask, "answer": answer}
+    yield {"op": "cursor_seek", **cache, "cursor": "g", "pos": [1, 1]}
+    yield {"op": "read_begin", **cache, "cursor": "g", "read": "g2", "max_entries": 2}
+    yield {"op": "storage_answer", "ask": 3, "answer": "all"}
+    yield {"op": "release", "hold": "g2"}
+    yield {"op": "delete_ledger", **cache, "ledger": 1}
+
+
+@pytest.fixture(scope="module")
+def reads(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """Return the rows of the reads."""
+    config = {"storage": "held", "max_size_bytes": 1_000_000, "grace_millis": 0}
+    limits = {"max_reads_in_flight_bytes": 300, "acquire_timeout_millis": 5, "acquire_queue": 1}
+    case = {"system": PULSAR, "config": {**config, **limits}, "steps": list(steps_of_reads())}
+    out = tmp_path_factory.mktemp("reads") / "trace"
+    record(resolve_subject(SubjectChoice("reference", system=PULSAR)), case_from_json(case, SYSTEMS), out)
+    return list(iterate_rows(list_parts(out)))
+
+
+NAMED_OF_READS: Final[dict[tuple[str, str], str]] = {
+    **{(op, name): "R-INFLIGHT-13" for op in ("READ_BEGIN", "READ_END") for name in ("cache", "cursor", "read_id")},
+    **{("ASK", name): "R-INFLIGHT-13" for name in ("cache", "cursor", "read_id")},
+    **{("HIT", name): "R-INFLIGHT-13" for name in ("cache", "cursor", "read_id")},
+    **{("READ_DONE", name): "R-INFLIGHT-4" for name in ("cache", "read_id", "ask_id")},
+    **{("ANSWER", name): "R-INFLIGHT-1" for name in ("cache", "ledger_id", "entry_id", "last_entry_id", "ask_id")},
+    **{("INSERT", name): "R-INFLIGHT-3" for name in ("cursor", "ask_id")},
+}
+"""The rule that names a row whose column has the value of another row, by op and column."""
+
+
+def alter_reads(rows: list[Row]) -> list[Row]:
+    """Return a copy without a change and one for each change."""
+    copies = plant.renamed(rows, "unaltered")
+    ids = {"read_id": "READ_BEGIN", "ask_id": "ASK"}
+    for op, name in NAMED_OF_READS:
+        at = max(at for at, row in enumerate(rows) if row["op"] == op and None not in (row[name], row["call_id"]))
+        value = rows[at][name]
+        if name in ids:
+            value = next(row[name] for row in rows if row["op"] == ids[name] and row[name] != value)
+        else:
+            value = f"other {value}" if isinstance(value, str) else value + 1
+        copy = plant.renamed(rows, f"{op} {name}")
+        copy[at][name] = value
+        copies += copy
+    return copies
+
+
+def check_reads(reads: list[Row], folder: Path, evaluate: Callable[[Path], AuditResult]) -> None:
+    """Check that each altered copy is named, and the unaltered one is not."""
+    named = rules_by_broker(evaluate, plant.write(folder / "altered", alter_reads(reads), system=PULSAR))
+    wrong = {change for change, rule in NAMED_OF_READS.items() if rule not in named.get(" ".join(change), ())}
+    assert not wrong, {change: named.get(" ".join(change)) for change in wrong}
+    assert "unaltered" not in named
+
+
+def test_an_altered_value_of_a_read_is_named(reads: list[Row], tmp_path: Path) -> None:
+    check_reads(reads, tmp_path, lambda trace: audit_folder(trace, "local"))
+
+
+@pytest.mark.long
+def test_each_backend_names_an_altered_value_of_a_read(
+    reads: list[Row], tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]
+) -> None:
+    for name, evaluate in evaluators.items():
+        check_reads(reads, tmp_path / name, evaluate)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_a_value_of_a_read_that_is_not_recorded_accuses_nobody(reads: list[Row], tmp_path: Path, backend: str) -> None:
+    copies: list[Row] = []
+    for op, name in NAMED_OF_READS:
+        have = [at for at, row in enumerate(reads) if row["op"] == op and row[name] is not None]
+        for lacking in () if name == "cache" else {tuple(have[len(have) // 2 :][:1]), tuple(have[::2]), tuple(have)}:
+            copy = plant.renamed(reads, f"{op} {name} {lacking}")
+            for at in lacking:
+                copy[at][name] = None
+            copies += copy
+    result = audit_folder(plant.write(tmp_path / "unrecorded", copies, system=PULSAR), backend)
     assert result.violations == ()

@@ -21,6 +21,8 @@ MAX_DELIVERIES: Final = 1 << 21
 
 _OF_ASKS: Final = (w.INFLIGHT_1, w.INFLIGHT_2, w.INFLIGHT_3, w.INFLIGHT_4, w.LEDGER_6)
 
+_OF_READS: Final = (w.READ_BEGIN, w.READ_END, w.ASK, w.HIT)
+"""The ops whose rows lie between the begin and the end of the read that they name."""
 
 _ABOUT_ASK: Final = {w.ANSWER: w.INFLIGHT_1, w.INSERT: w.INFLIGHT_3, w.READ_DONE: w.INFLIGHT_4}
 """The rule about rows that name an ask, by their op."""
@@ -39,6 +41,21 @@ class AskRows:
     given_last: int = primitives.NULL
     entry_before: int = primitives.NULL
     count_before: int = primitives.NULL
+    answered_seq: int = primitives.NULL
+
+
+@dataclass(slots=True)
+class ReadRecord:
+    """The cursor and the cache of a read, and its last end."""
+
+    cursor: int
+    cache: int
+    ended_seq: int = primitives.NULL
+
+    def differs_from(self, c: Any, i: int) -> bool:
+        """Return whether a row names another cursor or cache than the begin of the read."""
+        cursor, cache = int(c.cursor[i]), int(c.cache[i])
+        return primitives.names_differ(cursor, self.cursor) or primitives.names_differ(cache, self.cache)
 
 
 class ReadsInFlight:
@@ -50,6 +67,7 @@ class ReadsInFlight:
         self._joinable: dict[tuple[int, int], dict[int, AskRows]] = {}
         self._delivered: set[tuple[int, int, int]] = set()
         self._reads: dict[int, int] = {}
+        self._begun: dict[int, ReadRecord] = {}
         self._failed: set[int] = set()
         self._open_asks = 0
         self._limiter = LimiterRows(variants)
@@ -58,8 +76,11 @@ class ReadsInFlight:
         """Read a batch."""
         named = (c.ask_id != primitives.NULL) | (c.read_id != primitives.NULL)
         brought = ((c.op == w.INSERT) & (c.cause == w.BY_FILL)) | ((c.op == w.READ_DONE) & (c.cause == w.BY_DELIVERED))
-        for i in np.flatnonzero((c.op >= w.READ_BEGIN) | (named & brought)).tolist():
+        hit = (c.op == w.HIT) & (c.read_id != primitives.NULL)
+        for i in np.flatnonzero((c.op >= w.READ_BEGIN) | (named & brought) | hit).tolist():
             op = int(c.op[i])
+            if op in _OF_READS and c.read_id[i] != primitives.NULL:
+                self._follow_read(c, i, op, flags)
             if op == w.READ_BEGIN:
                 self._reads[int(c.read_id[i])] = int(c.seq[i])
             elif op == w.READ_END:
@@ -70,6 +91,21 @@ class ReadsInFlight:
                 self._limiter.follow(c, i, settings[c.settings[i]], flags)
             elif op in (w.ASK, w.ANSWER, w.INSERT, w.READ_DONE):
                 self._about_ask(c, i, op, int(settings[c.settings[i], w.LIMIT_NOW]) > 0, flags)
+
+    def _follow_read(self, c: Any, i: int, op: int, flags: Array) -> None:
+        """Read a row that names its read: it lies between the begin and the end, in the cache and for the cursor."""
+        number, seq = int(c.read_id[i]), int(c.seq[i])
+        read = self._begun.get(number)
+        if op == w.READ_BEGIN:
+            if read is not None:
+                primitives.flag(flags, w.INFLIGHT_13, seq)
+                primitives.flag(flags, w.INFLIGHT_4, seq)
+            if len(self._begun) < MAX_ASKS:
+                self._begun[number] = ReadRecord(int(c.cursor[i]), int(c.cache[i]))
+        elif read is None or read.ended_seq != primitives.NULL or read.differs_from(c, i):
+            primitives.flag(flags, w.INFLIGHT_13, seq)
+        if op == w.READ_END and read is not None:
+            read.ended_seq = seq
 
     def _about_ask(self, c: Any, i: int, op: int, is_caching: bool, flags: Array) -> None:
         number = int(c.ask_id[i])
@@ -113,7 +149,7 @@ class ReadsInFlight:
         ends_well = is_between(ask.first, last, ask.last - 1) if cause == w.BY_SHORT else last == ask.last
         if ask.answered or differs_from(c, i, ask) or int(c.entry_id[i]) != ask.first or not ends_well:
             primitives.flag(flags, w.INFLIGHT_1, c.seq[i])
-        ask.answered = True
+        ask.answered, ask.answered_seq = True, int(c.seq[i])
         if cause in (w.BY_ALL, w.BY_SHORT):
             ask.given_last = max(ask.given_last, last)
         self._joinable[ask.cache, ask.ledger].pop(int(c.ask_id[i]), None)
@@ -125,6 +161,14 @@ class ReadsInFlight:
         key = (int(c.read_id[i]), int(c.ledger_id[i]), int(c.entry_id[i]))
         if key[0] == primitives.NULL:
             return
+        read, answered = self._begun.get(key[0]), self._asks.get(int(c.ask_id[i]))
+        if (
+            read is None
+            or read.differs_from(c, i)
+            or primitives.NULL < read.ended_seq < int(c.ask_id[i])
+            or (answered is not None and primitives.NULL != answered.answered_seq < key[0])
+        ):
+            primitives.flag(flags, w.INFLIGHT_4, c.seq[i])
         if key[0] in self._failed:
             primitives.flag(flags, w.INFLIGHT_9, c.seq[i])
         again = key in self._delivered and not self._variants["counts_failed"]

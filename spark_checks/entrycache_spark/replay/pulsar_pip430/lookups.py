@@ -302,12 +302,16 @@ class ReadsInFlight:
         self._delivered: dict[Place, int] = {}
         self._reads: dict[int, trigger_points.Row] = {}
         self._failed: dict[int, int] = {}
+        self._begun: dict[int, list[trigger_points.Row]] = {}
+        self._ended: dict[int, int] = {}
         self._unanswered = 0
         self._limiter = triggers.LimiterReplay(facts, report, variants)
 
     def follow(self, now: trigger_points.Moment) -> None:
         """Read one event."""
         row, op = now.row, now.row["op"]
+        if row["read_id"] is not None and op in ("READ_BEGIN", "READ_END", "ASK", "HIT"):
+            self._follow_read(row)
         if op == "PERMIT":
             self._limiter.follow(now)
         elif op == "READ_BEGIN" and row["read_id"] is not None:
@@ -327,6 +331,25 @@ class ReadsInFlight:
             self._answer(row)
         elif op == "INSERT" and row["cause"] == "FILL":
             self._fill(row)
+
+    def _differs_from_begin(self, row: trigger_points.Row, *names: str) -> bool:
+        """Return whether a row names another cursor or cache than the begin of its read."""
+        begins = self._begun.get(row["read_id"], ())
+        known = {name: [one[name] for one in begins if one[name] is not None] for name in names}
+        return any(values and trigger_points.differ(row[name], max(values)) for name, values in known.items())
+
+    def _follow_read(self, row: trigger_points.Row) -> None:
+        """Check that a row lies between the begin and the end of its read, in its cache and for its cursor."""
+        number, is_begin = row["read_id"], row["op"] == "READ_BEGIN"
+        has_begun, ended_seq = number in self._begun, self._ended.get(number)
+        if has_begun is is_begin or ended_seq is not None or self._differs_from_begin(row, "cursor", "cache"):
+            sure = self._known and (not self._facts.many or (has_begun and not is_begin and ended_seq is None))
+            seqs = [ended_seq, row["seq"]]
+            self._report("R-INFLIGHT-13", row, "a row of an open read", row["op"], seqs, sure)
+        if is_begin:
+            self._begun.setdefault(number, []).append(row)
+        elif row["op"] == "READ_END":
+            self._ended[number] = row["seq"]
 
     def _ask(self, row: trigger_points.Row, now: trigger_points.Moment) -> None:
         is_open = now.settings is not None and (now.settings.limit_bytes or 0) > 0
@@ -387,6 +410,16 @@ class ReadsInFlight:
 
     def _deliver(self, row: trigger_points.Row) -> None:
         key = (row["read_id"], row["ledger_id"], row["entry_id"])
+        ask, ended_seq = self._asks.get(row["ask_id"]), self._ended.get(key[0])
+        answer = None if ask is None else ask.answer
+        if row["read_id"] is not None and (
+            row["read_id"] not in self._begun
+            or self._differs_from_begin(row, "cache")
+            or (None not in (ended_seq, row["ask_id"]) and ended_seq < row["ask_id"])
+            or (answer is not None and row["read_id"] > answer["seq"])
+        ):
+            sure = self._known and not self._facts.many
+            self._report("R-INFLIGHT-4", row, "a read that waits for the ask", "READ_DONE", [row["seq"]], sure)
         if key[0] in self._failed:
             self._report("R-INFLIGHT-9", row, "no delivery", "READ_DONE", [self._failed[key[0]], row["seq"]], True)
         again = row["read_id"] is not None and key in self._delivered and not self._variants["counts_failed"]

@@ -35,3 +35,29 @@ select
   true as sure
 from reads r join totals t on r.broker = t.broker
 where r.op = 'READ_BEGIN' and r.ended_seq is null and t.open_asks = 0 and t.waiting = 0
+
+-- over delivered: a row of a read that is not open, or of another cursor or cache than the read
+op <> 'READ_DONE' and (
+  (op = 'READ_BEGIN' and begun_seq is not null) or (op <> 'READ_BEGIN' and begun_seq is null) or ended_seq is not null
+  or cursor <> begun_cursor or cache <> begun_cache
+)
+
+-- expected
+case
+  when op = 'READ_BEGIN' then 'one begin, before the end'
+  when begun_seq is null then 'a read that has begun'
+  when ended_seq is not null then 'nothing more of a read that has ended'
+  else concat('a row of ', coalesce(begun_cache, 'a cache'), ', for ', coalesce(begun_cursor, 'any cursor'))
+end
+
+-- observed
+concat(op, ' in ', coalesce(cache, 'a cache'), ', for ', coalesce(cursor, 'no cursor'), ', of the read of seq ', cast(read_id as string))
+
+-- seqs
+case
+  when ended_seq is not null then array(ended_seq, seq) when begun_seq is not null then array(begun_seq, seq)
+  else array(seq)
+end
+
+-- sure
+known and (not many or (op <> 'READ_BEGIN' and begun_seq is not null and ended_seq is null))

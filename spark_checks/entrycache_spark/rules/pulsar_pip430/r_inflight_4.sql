@@ -1,14 +1,16 @@
 -- R-INFLIGHT-4: each read that an answer brings an entry takes 1 from its count, once. With variant `failed_read`
 -- `counted` a read also takes 1 when it gives an entry back that it reads again, so then the rule checks no second row.
+-- The read had begun when the answer came, and had not ended when the ask was sent.
 
 -- checked
 op = 'READ_DONE' and cause = 'DELIVERED' and (read_id is not null or ask_id is not null)
 
 -- needs
 entry_id of READ_DONE
+read_id of READ_BEGIN
 
 -- over delivered
-done_before is not null and not counts_failed
+op = 'READ_DONE' and done_before is not null and not counts_failed
 
 -- expected
 'one READ_DONE for each entry of a read'
@@ -41,3 +43,39 @@ case when answered_seq is null then array(seq) else array(answered_seq, seq) end
 
 -- sure
 known
+
+-- over delivered: to a read that has not begun, had ended before the ask was sent, or is one of another cache
+op = 'READ_DONE' and (begun_seq is null or ended_seq < ask_id or cache <> begun_cache)
+
+-- expected
+case
+  when begun_seq is null then 'a read that has begun' when ended_seq < ask_id then 'a read that waits for the ask'
+  else concat('a read of ', cache)
+end
+
+-- observed
+concat('a delivery to the read of seq ', cast(read_id as string))
+
+-- seqs
+case
+  when ended_seq < ask_id then array(ended_seq, seq) when begun_seq is not null then array(begun_seq, seq)
+  else array(seq)
+end
+
+-- sure
+known and not many
+
+-- over asked: to a read that began after the answer
+op = 'READ_DONE' and read_id > answered_seq
+
+-- expected
+'a read that waits for the ask'
+
+-- observed
+concat('a delivery to the read of seq ', cast(read_id as string))
+
+-- seqs
+array(answered_seq, seq)
+
+-- sure
+known and not many
