@@ -59,6 +59,7 @@ def steps() -> Iterator[dict[str, Any]]:
     yield {"op": "store_open", "store": "kv", "listens": False}
     yield {"op": "store_put", "store": "kv", "key": "a", "value": "1"}
     yield {"op": "store_flush", "store": "kv"}
+    yield {"op": "store_view", "store": "kv", "prefix": "a"}
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +96,8 @@ NAMED: Final[dict[tuple[str, str], set[str]]] = {
     ("FORWARD", "old_hash"): {"K-OLD-2"},
     **{("VIEW", name): {"K-VIEW-1", "K-WINDOW-1"} for name in ("cache", "cause", "pass_id")},
     ("VIEW", "value"): {"K-VIEW-1", "K-WINDOW-2"},
+    ("VIEW", "value prefix"): {"K-VIEW-1"},
+    ("BELOW", "once more"): {"K-STORE-2"},
     **{("VIEW_ENTRY", name): {"K-VIEW-1", "K-WINDOW-1"} for name in ("cache", "cause", "pass_id")},
     **{("VIEW_ENTRY", name): {"K-VIEW-1", "K-WINDOW-2"} for name in ("key_hash", "value")},
     **{("VIEW_ENTRY", name): {"K-WINDOW-2"} for name in ("window_start", "window_end")},
@@ -113,6 +116,9 @@ UNDECIDED: Final = {
 }
 
 SWAPPED: Final = {"VALUE": "DELETE", "PUT": "DELETE", "FORWARD": "BACKWARD", "BACKWARD": "FORWARD"}
+
+NUMBERS: Final = ("seq", "call_id", "life", "pass_id")
+"""The columns that hold the number of an event."""
 
 SETTINGS: Final = {"listens": 0, "old_values": 0, "retention": 1, "segment_interval": 1_000_000}
 
@@ -156,7 +162,22 @@ def alter_each(rows: list[Row]) -> tuple[list[Row], list[tuple[str, str]]]:
                 copy[at][name] = value
                 copies += copy
                 changes.append((op, change))
-    return copies, changes
+    copy = plant.renamed(rows, "VIEW value prefix")
+    row = next(row for row in copy if row["op"] == "VIEW" and "prefix" in row["value"])
+    row["value"] = json.dumps({**json.loads(row["value"]), "prefix": "62"})
+    copies += copy
+    at = alterable(rows, "BELOW", "life")
+    assert at is not None
+    copies += repeat(plant.renamed(rows, "BELOW once more"), at)
+    return copies, [*changes, ("VIEW", "value prefix"), ("BELOW", "once more")]
+
+
+def repeat(rows: list[Row], at: int) -> list[Row]:
+    """Return the rows with one of them twice, numbered anew."""
+    again = {**rows[at], "seq": rows[at]["seq"] + 1}
+    for row in rows[at + 1 :]:
+        row |= {name: row[name] + 1 for name in NUMBERS if row[name] is not None and row[name] >= again["seq"]}
+    return [*rows[: at + 1], again, *rows[at + 1 :]]
 
 
 def rules_by_broker(evaluate: Callable[[Path], AuditResult], trace: Path) -> dict[str, set[str]]:

@@ -113,8 +113,9 @@ COLUMN_MEANINGS: Final = {
     "value": (
         "JSON: for CONFIG the settings, for METRICS the counters, for END `entries` and `bytes`; for STORE_OPEN "
         "`listens` and `old_values`, 0 or 1, and for windows and sessions `retention` and `segment_interval` in "
-        "milliseconds; for VIEW its range: the keys `from` and `to`, or `key`, and `time_from` and `time_to`; for "
-        "VIEW_ENTRY a text: its key; keys are their bytes, without times, in lower-case hexadecimal digits"
+        "milliseconds; for VIEW its range: the keys `from` and `to`, or `key`, or a `prefix`, and `time_from` and "
+        "`time_to`; for VIEW_ENTRY a text: its key; keys are their bytes, without times, in lower-case hexadecimal "
+        "digits"
     ),
 }
 

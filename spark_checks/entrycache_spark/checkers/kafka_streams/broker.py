@@ -214,6 +214,9 @@ class ViewRecord:
             return True
         if event.text is not None and last is not None and f'"{last}"' < event.text:
             return True
+        prefix = self.range.get("prefix")
+        if event.text is not None and prefix is not None and not event.text.startswith(prefix, 1):
+            return True
         if is_plain:
             return False
         begin, end = self.range.get("time_from"), self.range.get("time_to")
@@ -231,7 +234,7 @@ def read_range(text: str | None) -> Mapping[str, Any]:
         bounds = parse_json(text or "{}")
     except ValueError:
         bounds = None
-    kinds = {"key": str, "from": str, "to": str, "time_from": int, "time_to": int}
+    kinds = {"key": str, "from": str, "to": str, "prefix": str, "time_from": int, "time_to": int}
     if not isinstance(bounds, dict) or any(
         type(bounds.get(name)) not in (kind, type(None)) for name, kind in kinds.items()
     ):
@@ -358,8 +361,9 @@ class StoreChecker:
         elif event.op == w.BELOW:
             key.below = event.cause
             self._unwritten.pop(handed, None)
+            is_doubled = event.life != NULL and handed in self._written
             self._written[handed] = event.value
-            if store.is_of_another_kind(event) or not self._is_taken(event):
+            if is_doubled or store.is_of_another_kind(event) or not self._is_taken(event):
                 flag(flags, w.WRITTEN_BELOW, event.seq)
             if store.is_expired(event):
                 flag(flags, w.NONE_EXPIRED, event.seq)

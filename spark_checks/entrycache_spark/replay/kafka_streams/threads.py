@@ -234,12 +234,14 @@ class HandedRow(NamedTuple):
 
 @dataclass
 class StoreCall:
-    """The actions of one call on one store: its BELOW rows by life; by seq failed flushes, an emptying, forwards, and
-    rewritten keys."""
+    """The actions of one call on one store: its BELOW rows by life, and the repeated ones; how many FLUSH rows a life
+    has; by seq failed flushes, an emptying, forwards, and rewritten keys."""
 
     taken: list[HandedRow] = field(default_factory=list)
     below: defaultdict[int | None, list[Row]] = field(default_factory=lambda: defaultdict(list))
     forward: defaultdict[int | None, list[int]] = field(default_factory=lambda: defaultdict(list))
+    repeated: list[Row] = field(default_factory=list)
+    handed: Counter[int | None] = field(default_factory=Counter)
     rewritten: dict[int | None, int] = field(default_factory=dict)
     failed: int = -1
     emptied: int | None = None
@@ -279,6 +281,8 @@ def is_out_of_range(view: Row, row: Row, is_plain: bool) -> bool:
     if value is not None and (
         (first is not None and f'"{first}"' > value) or (last is not None and f'"{last}"' < value)
     ):
+        return True
+    if value is not None and not value.startswith(bounds.get("prefix", ""), 1):
         return True
     if is_plain:
         return False
@@ -359,13 +363,15 @@ class Stores:
         if put is not None and put["cause"] in ("VALUE", "DELETE") and row["cause"] in ("PUT", "VALUE", "DELETE"):
             differs |= (put["cause"] == "DELETE") != is_deletion
         deletes_a_value = is_deletion and row["value_hash"] is not None
+        call = self._call(row)
+        written = call.below[row["life"]]
         if row["op"] == "BELOW":
+            call.repeated += [row] if written else []
             if differs and put is not None:
                 self._report("K-STORE-2", row, "the entry that the PUT of its life shows", [put["seq"], row["seq"]])
             if is_of_another_kind(store.kind, row) or deletes_a_value:
                 self._report("K-STORE-2", row, "an entry that the store can hold", [store.opened_seq, row["seq"]])
             return
-        written = self._call(row).below[row["life"]]
         if store.settings.get("listens") == 0:
             self._report("K-STORE-4", row, "no FORWARD: nobody listens", [store.opened_seq, row["seq"]])
         if differs or deletes_a_value or (written and contradict(written[-1], row, "value_hash")):
@@ -470,6 +476,7 @@ class Stores:
             call.failed = seq
         elif op == "CACHE_CLOSE" or (op == "REMOVE" and cause == "CLEAR"):
             call.emptied = seq if call.emptied is None else call.emptied
+        call.handed[row["life"]] += op in ("FLUSH", "FAILED")
         if op == "FAILED" or (op, cause) in (("REMOVE", "CLEAR"), ("DELETE", "CALL")):
             store.dropped_seq = seq
         if store.stream_time is not None:
@@ -500,6 +507,10 @@ class Stores:
                 lasts = kind == "kv" or outlasts(time_of(row), retention, call.last_time)
                 if lasts and call.failed < row["seq"] and not emptied:
                     self._unfinished(row, call)
+            for row in call.repeated:
+                if call.failed < row["life"] and call.handed[row["life"]] < 2:
+                    first = call.below[row["life"]][0]
+                    self._report("K-STORE-2", row, "one BELOW of the life", [first["seq"], row["seq"]])
 
     def _unfinished(self, row: Row, call: StoreCall) -> None:
         life = row["life"]

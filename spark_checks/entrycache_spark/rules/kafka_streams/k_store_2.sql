@@ -1,7 +1,7 @@
 -- K-STORE-2: an entry that a store takes is written to the underlying store in the same call, before it is forwarded. It
--- has the key and the times of the PUT that began its life, and is a deletion if that was one. A store takes no tombstone
--- of a key that the underlying store lacks, and nothing that has expired; after a forward that throws, it need not have
--- come to an entry.
+-- has the key and the times of the PUT that began its life, and is a deletion if that was one. One call writes it once,
+-- unless a flush failed or it was handed over again. A store takes no tombstone of a key that the underlying store lacks,
+-- and nothing that has expired; after a forward that throws, it need not have come to an entry.
 
 -- checked
 op in ('STORE_OPEN', 'BELOW', 'FORWARD')
@@ -48,6 +48,22 @@ concat('a BELOW of life ', cast(life as string))
 
 -- seqs
 array(own_seq, seq)
+
+-- sure
+not many
+
+-- over stored: an entry is written once more
+op = 'BELOW' and whole and decided and life > opened_seq and first_below < seq and handed_rows < 2
+and coalesce(failed_seq < life, true)
+
+-- expected
+'one BELOW of a life that the call handed over once'
+
+-- observed
+concat('a BELOW of life ', cast(life as string), ' once more')
+
+-- seqs
+array(first_below, seq)
 
 -- sure
 not many

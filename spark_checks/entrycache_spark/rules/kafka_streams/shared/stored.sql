@@ -63,6 +63,7 @@ called as (
     max(case when op = 'FORWARD' then seq end) over of_call as last_forward,
     max(case when op = 'PUT' and dirty then seq end)
       over (partition by broker, cache, key_hash, call_id) as rewritten_seq,
+    count(case when op in ('FLUSH', 'FAILED') then seq end) over of_life as handed_rows,
     min(case when op = 'BELOW' then seq end) over of_life as first_below,
     max(case when op = 'BELOW' then seq end) over of_life as last_below,
     max(case when op = 'FORWARD' then seq end) over of_life as own_forward,
@@ -80,7 +81,8 @@ called as (
         when op = 'VIEW' then struct(
           seq as at, cause as cause, counter(value, 'time_from') as time_from, counter(value, 'time_to') as time_to,
           concat('"', coalesce(text_of(value, 'from'), text_of(value, 'key')), '"') as first_key,
-          concat('"', coalesce(text_of(value, 'to'), text_of(value, 'key')), '"') as last_key
+          concat('"', coalesce(text_of(value, 'to'), text_of(value, 'key')), '"') as last_key,
+          text_of(value, 'prefix') as prefix
         )
       end, true
     ) over (partition by broker, cache, pass_id order by seq rows between unbounded preceding and 1 preceding) as view_row,
@@ -127,6 +129,7 @@ select
   pass_id is not null and last_view is not null and view_row.at is null as is_of_no_view,
   coalesce(view_row.cause <> cause, false) as turns,
   coalesce(view_row.first_key > value, false) or coalesce(view_row.last_key < value, false)
+    or coalesce(substr(value, 2, length(view_row.prefix)) <> view_row.prefix, false)
     or (kind <> 'kv' and coalesce(view_row.time_from > time, false))
     or (kind <> 'kv' and coalesce(view_row.time_to < window_start, false)) as is_out_of_range,
   case

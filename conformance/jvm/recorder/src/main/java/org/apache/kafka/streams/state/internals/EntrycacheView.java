@@ -51,6 +51,9 @@ class EntrycacheView<K> implements KeyValueIterator<K, byte[]> {
         StringBuilder text = new StringBuilder("{");
         boolean prefix = arguments.length == 2 && arguments[1] instanceof Serializer;
         String[] names = prefix ? new String[] {"prefix"} : (store.hasTimes() ? OF_TIMES : OF_KEYS)[arguments.length];
+        if (prefix) {
+            arguments = new Object[] {prefixBytes(arguments[0], (Serializer<?>) arguments[1])};
+        }
         boolean bytes = arguments.length == 2 && !(arguments[1] instanceof Long);
         for (int i = 0; i < names.length; i++) {
             if (arguments[i] != null) {
@@ -61,6 +64,11 @@ class EntrycacheView<K> implements KeyValueIterator<K, byte[]> {
             }
         }
         return text.append('}').toString();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Bytes prefixBytes(Object prefix, Serializer<?> serializer) {
+        return Bytes.wrap(((Serializer<Object>) serializer).serialize(null, prefix));
     }
 
     private void record(Runnable rows) {
