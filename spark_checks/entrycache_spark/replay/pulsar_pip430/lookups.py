@@ -420,8 +420,8 @@ class ReadsInFlight:
         if row["read_id"] is not None and (
             row["read_id"] not in self._begun
             or self._differs_from_begin(row, "cache")
-            or (None not in (ended_seq, row["ask_id"]) and ended_seq < row["ask_id"])
-            or (answer is not None and row["read_id"] > answer["seq"])
+            or (not self._facts.many and None not in (ended_seq, row["ask_id"]) and ended_seq < row["ask_id"])
+            or (not self._facts.many and answer is not None and row["read_id"] > answer["seq"])
         ):
             sure = self._known and not self._facts.many
             self._report("R-INFLIGHT-4", row, "a read that waits for the ask", "READ_DONE", [row["seq"]], sure)

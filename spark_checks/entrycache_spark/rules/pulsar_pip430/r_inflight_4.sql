@@ -45,7 +45,7 @@ case when answered_seq is null then array(seq) else array(answered_seq, seq) end
 known
 
 -- over delivered: to a read that has not begun, had ended before the ask was sent, or is one of another cache
-op = 'READ_DONE' and (begun_seq is null or ended_seq < ask_id or cache <> begun_cache)
+op = 'READ_DONE' and (begun_seq is null or (not many and ended_seq < ask_id) or cache <> begun_cache)
 
 -- expected
 case
@@ -66,7 +66,7 @@ end
 known and not many
 
 -- over asked: to a read that began after the answer
-op = 'READ_DONE' and read_id > answered_seq
+op = 'READ_DONE' and not many and read_id > answered_seq
 
 -- expected
 'a read that waits for the ask'
