@@ -281,7 +281,6 @@ NAMED_OF_READS: Final[dict[tuple[str, str], str]] = {
     **{("READ_DONE", name): "R-INFLIGHT-4" for name in ("cache", "read_id", "ask_id")},
     **{("ANSWER", name): "R-INFLIGHT-1" for name in ("cache", "ledger_id", "entry_id", "last_entry_id", "ask_id")},
     **{("INSERT", name): "R-INFLIGHT-3" for name in ("cursor", "ask_id")},
-    ("MISS", "ask_id"): "R-INFLIGHT-3",
 }
 """The rule that names a row whose column has the value of another row, by op and column."""
 

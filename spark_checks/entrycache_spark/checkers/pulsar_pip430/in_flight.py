@@ -24,10 +24,7 @@ _OF_ASKS: Final = (w.INFLIGHT_1, w.INFLIGHT_2, w.INFLIGHT_3, w.INFLIGHT_4, w.LED
 _OF_READS: Final = (w.READ_BEGIN, w.READ_END, w.ASK, w.HIT)
 """The ops whose rows lie between the begin and the end of the read that they name."""
 
-_ABOUT_ASK: Final = {
-    **{w.ANSWER: w.INFLIGHT_1, w.INSERT: w.INFLIGHT_3},
-    **{w.MISS: w.INFLIGHT_3, w.READ_DONE: w.INFLIGHT_4},
-}
+_ABOUT_ASK: Final = {w.ANSWER: w.INFLIGHT_1, w.INSERT: w.INFLIGHT_3, w.READ_DONE: w.INFLIGHT_4}
 """The rule about rows that name an ask, by their op."""
 
 
@@ -79,8 +76,8 @@ class ReadsInFlight:
         """Read a batch."""
         named = (c.ask_id != primitives.NULL) | (c.read_id != primitives.NULL)
         brought = ((c.op == w.INSERT) & (c.cause == w.BY_FILL)) | ((c.op == w.READ_DONE) & (c.cause == w.BY_DELIVERED))
-        lookup = named & ((c.op == w.HIT) | (c.op == w.MISS))
-        for i in np.flatnonzero((c.op >= w.READ_BEGIN) | (named & brought) | lookup).tolist():
+        hit = (c.op == w.HIT) & (c.read_id != primitives.NULL)
+        for i in np.flatnonzero((c.op >= w.READ_BEGIN) | (named & brought) | hit).tolist():
             op = int(c.op[i])
             if op in _OF_READS and c.read_id[i] != primitives.NULL:
                 self._follow_read(c, i, op, flags)
@@ -92,7 +89,7 @@ class ReadsInFlight:
                     self._failed.add(int(c.read_id[i]))
             elif op == w.PERMIT:
                 self._limiter.follow(c, i, settings[c.settings[i]], flags)
-            elif op in (w.ASK, w.ANSWER, w.INSERT, w.MISS, w.READ_DONE):
+            elif op in (w.ASK, w.ANSWER, w.INSERT, w.READ_DONE):
                 self._about_ask(c, i, op, int(settings[c.settings[i], w.LIMIT_NOW]) > 0, flags)
 
     def _follow_read(self, c: Any, i: int, op: int, flags: Array) -> None:

@@ -331,11 +331,6 @@ class ReadsInFlight:
             self._answer(row)
         elif op == "INSERT" and row["cause"] == "FILL":
             self._fill(row)
-        elif op == "MISS":
-            ask = self._asks.get(row["ask_id"])
-            if not self._given(row) or (ask is not None and trigger_points.differ(row["cache"], ask.row["cache"])):
-                sure = self._known and not self._facts.many
-                self._report("R-INFLIGHT-3", row, "an entry that the answer brought", "MISS", [row["seq"]], sure)
 
     def _differs_from_begin(self, row: trigger_points.Row, *names: str) -> bool:
         """Return whether a row names another cursor or cache than the begin of its read."""

@@ -1,4 +1,4 @@
--- Each ASK and ANSWER, and each fill, miss or delivery that names its ask, with what the rows of the ask before it show.
+-- Each ASK and ANSWER, and each fill or delivery that names its ask, with what the rows of the ask before it show.
 -- `given_last` is the last entry that the answer brought, and `count_before`, `entry_before` are those of the fill before.
 select
   e.*, b.starts and not b.gapped as known,
@@ -14,5 +14,5 @@ select
   min(case when op = 'INSERT' then expected_reads end) over own as count_before
 from events e join brokers b on e.broker = b.broker
 where ask_id is not null
-  and (op in ('ASK', 'ANSWER', 'MISS') or (op = 'INSERT' and cause = 'FILL') or (op = 'READ_DONE' and cause = 'DELIVERED'))
+  and (op in ('ASK', 'ANSWER') or (op = 'INSERT' and cause = 'FILL') or (op = 'READ_DONE' and cause = 'DELIVERED'))
 window own as (partition by e.broker, ask_id order by seq rows between unbounded preceding and 1 preceding)
