@@ -23,6 +23,7 @@ from entrycache_evidence.pulsar_pip430.runs import (
     generate_held_runs,
     generate_ledger_runs,
     generate_sharing_runs,
+    generate_short_answers,
 )
 from entrycache_evidence.pulsar_pip430.stress import generate_large_runs
 from entrycache_evidence.rulebook import corpus
@@ -142,9 +143,18 @@ def count_grouped_fills(state: Any, event: Any, gap: Any, config: Config) -> Any
     return storage_reads.fill(state, replace(event, expected_reads=1) if is_grouped else event, gap, config)
 
 
+def end_without_entries(work: Any, name: Any, cached: Any, config: Config) -> Any:
+    """End a read whose last chunk brings nothing, though it has got nothing before either."""
+    is_last = cached.last == reads_in_flight.read_named(work, name).last
+    if config.variants.read_end is ReadEnd.LAST_CONFIRMED and is_last and not reads_in_flight.positions_got(cached):
+        return reads_in_flight.end_read(reads_in_flight.return_permits(work, name, config), name)
+    return reads_in_flight.deliver_chunk(work, name, cached, config)
+
+
 @pytest.mark.parametrize(
     ("name", "runs", "wrong", "rule"),
     [
+        ("pulsar-pip430", generate_short_answers, {"reads_in_flight.deliver_chunk": end_without_entries}, "R-INFLIGHT"),
         ("pulsar-pip430", generate_ledger_runs, {"ledger_cursors.fill": count_grouped_fills}, "R-LEDGER-8"),
         ("pulsar-pip430", generate_deleted_runs, {"ledger.backlog_of": subtract_all_deleted}, "R-LEDGER-12"),
         ("kafka-streams", generate_failing_runs, {"flush.put_back": put_back_last}, "K-"),
