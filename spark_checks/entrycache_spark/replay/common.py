@@ -272,22 +272,20 @@ def replay_each(
 
 def read_counters(row: Mapping[str, Any]) -> dict[str, int]:
     """Return the counters in the value of a METRICS or END row, or none if it is no JSON object."""
-    try:
-        counters = parse_json(row["value"] or "")
-    except ValueError:
-        return {}
-    pairs = counters.items() if isinstance(counters, dict) else ()
-    return {name: value for name, value in pairs if type(value) is int}
+    return {name: value for name, value in _read_value(row).items() if type(value) is int}
 
 
 def read_texts(row: Mapping[str, Any]) -> dict[str, str]:
     """Return the texts in the value of a VIEW row, or none if it is no JSON object."""
+    return {name: value for name, value in _read_value(row).items() if isinstance(value, str)}
+
+
+def _read_value(row: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        texts = parse_json(row["value"] or "")
+        value = parse_json(row["value"] or "")
     except ValueError:
         return {}
-    pairs = texts.items() if isinstance(texts, dict) else ()
-    return {name: value for name, value in pairs if isinstance(value, str)}
+    return value if isinstance(value, dict) else {}
 
 
 def count_applicable_rows(
