@@ -26,15 +26,17 @@ ONLY_BROKER: Final = "one"
 
 
 class CaseStep(NamedTuple):
-    """One step of a case, its outcome as JSON, the rows that the cache reported, and the state after it.
+    """One step of a case, its outcome as JSON, the rows that the cache reported, the state after it, and its parts.
 
-    The state is that of the reference; None: another cache played the case.
+    The state is that of the reference; None: another cache played the case. Each part has the states before and after
+    it, and the rows that it reported.
     """
 
     op: Any
     outcome_json: Callable[[], dict[str, Any]]
     rows: Sequence[Any]
     state: Any = None
+    parts: Sequence[Any] = ()
 
 
 WriteCaseTrace = Callable[[Path, files.Metadata, Mapping[str, object], Sequence[CaseStep]], int]
@@ -223,7 +225,8 @@ class Recorder:
         call_id = self.seq
         for row, added in rows:
             cursor = row.cursor
-            if reader is not None and row.op in READ_ROWS and row.cause in ("READ", "REPLAY", "FILL"):
+            reads = row.op in READ_ROWS and row.cause in ("READ", "REPLAY", "FILL")
+            if reads and cursor is None:
                 cursor = reader
             value = self._whole_config(row) if row.op == "CONFIG" else row.value
             self._record(row, call_id, cursor, value, added)

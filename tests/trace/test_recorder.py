@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from entrycache_cli.commands.record import record as record_case
+from entrycache_conformance.resolve import SubjectChoice, resolve_subject
+from entrycache_conformance.systems import SYSTEMS
 from entrycache_fast import BrokerCache, Row
+from entrycache_protocol.case import case_from_json
+from entrycache_reference.pulsar_pip430 import NAME as PULSAR
 from entrycache_spark.check import check_trace
 from entrycache_spark.common.results import Verdict
 from entrycache_spark.folders import audit_folder
-from entrycache_trace.files import Metadata, iterate_rows, list_parts
+from entrycache_trace.files import Metadata, iterate_rows, list_parts, read_metadata
 from entrycache_trace.recording import TraceWriter
 from tests.support.traces.levels import record_level
 
@@ -94,3 +100,49 @@ def test_runs_of_the_levels_of_managed_ledgers_audit_clean(tmp_path: Path, level
     assert result.violations == ()
     checked = {rule for rule, verdict in result.rules.items() if verdict is not Verdict.NOTHING_CHECKED}
     assert wanted <= checked
+
+
+def limited(
+    tmp_path: Path, name: str, config: dict[str, object], steps: list[dict[str, object]]
+) -> list[dict[str, Any]]:
+    """Return the rows of a case on a subject, with a limit of 100 bytes for reads in flight and one place to wait."""
+    limits = {"max_reads_in_flight_bytes": 100, "acquire_queue": 1, "max_size_bytes": 1_000_000}
+    case = {"system": PULSAR, "config": {**limits, **config}, "steps": steps}
+    subject = resolve_subject(SubjectChoice(name, system=PULSAR))
+    record_case(subject, case_from_json(case, SYSTEMS), tmp_path / "trace")
+    assert not audit_folder(tmp_path / "trace", "local").violations
+    return list(iterate_rows(list_parts(tmp_path / "trace")))
+
+
+def test_permits_precede_what_they_permit(tmp_path: Path) -> None:
+    cache = {"cache": "a"}
+    steps: list[dict[str, object]] = [{"op": "append", **cache, "pos": [1, 0], "size": 10}]
+    steps += [{"op": "cursor_open", **cache, "cursor": cursor, "pos": [1, 0]} for cursor in "cde"]
+    steps.append({"op": "append", **cache, "pos": [1, 1], "size": 10})
+    for cursor in "cde":
+        where = {"op": "cursor_seek", **cache, "cursor": cursor, "pos": [1, 1]}
+        steps += [where, {"op": "read_begin", **cache, "cursor": cursor, "read": cursor, "max_entries": 1}]
+    rows = limited(tmp_path, "reference", {"storage": "held"}, [*steps, {"op": "release", "hold": "c"}])
+    readers = {row["read_id"]: row["cursor"] for row in rows if row["op"] == "READ_BEGIN"}
+    ops = ("PERMIT", "HIT", "READ_DONE", "READ_END")
+    assert [(row["op"], row["cause"], readers[row["read_id"]], row["cursor"]) for row in rows if row["op"] in ops] == [
+        ("PERMIT", "TAKEN", "c", None),
+        ("HIT", "READ", "c", "c"),
+        ("READ_END", "DONE", "c", "c"),
+        ("PERMIT", "QUEUED", "d", None),
+        ("PERMIT", "REFUSED", "e", None),
+        ("READ_END", "FAILED", "e", "e"),
+        ("READ_DONE", "DELIVERED", "c", None),
+        ("PERMIT", "GIVEN", "c", None),
+        ("PERMIT", "TAKEN", "d", None),
+        ("HIT", "READ", "d", "d"),
+        ("READ_END", "DONE", "d", "d"),
+    ]
+
+
+def test_the_requests_of_a_fast_cache_have_rows(tmp_path: Path) -> None:
+    steps: list[dict[str, object]] = [{"op": "acquire", "id": name, "permits": 70} for name in "abc"]
+    rows = limited(tmp_path, "fast", {}, [*steps, {"op": "give_back", "id": "a"}])
+    causes = [row["cause"] for row in rows if row["op"] == "PERMIT"]
+    assert causes == ["TAKEN", "QUEUED", "REFUSED", "GIVEN", "TAKEN"]
+    assert "no evidence" in read_metadata(tmp_path / "trace").source

@@ -33,8 +33,8 @@ class Recording(NamedTuple):
     rules: tuple[str, ...]
 
 
-LEVELS_WITH_STATE_ROWS: Final = frozenset({"ledger", "inflight"})
-"""The levels of which a trace has rows that a state shows, such as ASK; our fast cache shows no state."""
+LEVELS_WITH_STATE_ROWS: Final = frozenset({"ledger", "inflight", "limits"})
+"""The levels of which a trace has rows that a state shows, such as ASK and PERMIT; our fast cache shows no state."""
 
 
 def require_traces(case: Case, where: str) -> None:
@@ -80,14 +80,14 @@ def record(
     own_rows = own_rows and not any(op.level in LEVELS_WITH_STATE_ROWS for op in case.steps)
     own = players.get(case.system.name)
     if own is not None:
-        done = [(outcome, rows, None) for outcome, rows in (own.fast if own_rows else own.reference)(case)]
+        done = [(outcome, rows, None, ()) for outcome, rows in (own.fast if own_rows else own.reference)(case)]
     elif own_rows:
         done = _fast_outcomes(case)
     else:
-        done = [(step.outcome, step.rows, step.state) for step in steps]
+        done = [(step.outcome, step.rows, step.state, getattr(step, "parts", ())) for step in steps]
     calls = [
-        recording.CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows, state)
-        for op, (outcome, rows, state) in zip(case.steps, done, strict=True)
+        recording.CaseStep(op, partial(case.system.wire.write_outcome, outcome), rows, state, parts)
+        for op, (outcome, rows, state, parts) in zip(case.steps, done, strict=True)
     ]
     source = "fast, its own rows" if own_rows else f"the reference's rows beside {subject.name}; no evidence about it"
     metadata = Metadata(
@@ -102,16 +102,16 @@ def record(
     )
 
 
-def _fast_outcomes(case: Case) -> list[tuple[Any, Sequence[Any], None]]:
+def _fast_outcomes(case: Case) -> list[tuple[Any, Sequence[Any], None, tuple[()]]]:
     """Return the outcomes and rows of the fast cache, step by step; it shows no state."""
     rows: list[Any] = []
-    steps: list[tuple[Any, Sequence[Any], None]] = []
+    steps: list[tuple[Any, Sequence[Any], None, tuple[()]]] = []
     own = case.system.fast
     assert own is not None and own.open_with_rows is not None
     instance = own.open_with_rows(case.config, rows.append)
     for op in case.steps:
         outcome = instance(op)
-        steps.append((outcome, list(rows), None))
+        steps.append((outcome, list(rows), None, ()))
         rows.clear()
     return steps
 

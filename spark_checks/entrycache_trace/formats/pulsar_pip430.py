@@ -3,17 +3,23 @@
 `EVENTS` says which columns each event needs and may have. The meanings of the columns and the recorder are those of any
 cache of managed ledgers, in `entrycache_trace.recording`. `write_case_trace` records the steps of a case. A step of the
 reference reports the rows of the cache only; `ReadRows` adds the rows of reads, asks and permits, which the states
-before and after the step show.
+before and after the step show. The states around the parts of a step show between which rows of the cache the limiter
+decided: a PERMIT precedes what it permits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from entrycache_reference.pulsar_pip430.config import Config
+from entrycache_reference.pulsar_pip430.ledger import next_append
+from entrycache_reference.pulsar_pip430.ledger_cursors import next_chunk, positions_to_replay
 from entrycache_reference.pulsar_pip430.pending_reads import given_entries, waits_of
-from entrycache_reference.pulsar_pip430.state import Ask, Limiter, Row, State
+from entrycache_reference.pulsar_pip430.state import Ask, Limiter, RangeRequest, Row, State
+from entrycache_reference.pulsar_pip430.storage_reads import estimated_bytes
 from entrycache_reference.rules import Rule
-from entrycache_reference.vocabulary import Position
+from entrycache_reference.vocabulary import HoldName, Position
 from entrycache_trace import files
 from entrycache_trace.recording import (
     LEDGER_COLUMN_MEANINGS,
@@ -180,7 +186,7 @@ EVENTS: Final = (
         "bytes of reads in flight are granted, asked for in vain (the request waits, or is refused), or given back; a "
         "request that waited is TAKEN, or REFUSED once it has timed out, with the `ticket` of its place in the queue",
         ("cause", "permits"),
-        ("bound", "tail_no", "ticket"),
+        ("bound", "tail_no", "ticket", "read_id"),
     ),
     EventFormat("LEDGER_DELETE", (), "a ledger is deleted; the rows of its entries come after", ("cache", "ledger_id")),
     EventFormat("METRICS", (), "the current counters", ("value",)),
@@ -209,8 +215,13 @@ class ReadRows:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._reads: dict[str, int] = {}
+        self._readers: dict[str, str] = {}
         self._asks: dict[int, int] = {}
         self._brought: dict[tuple[str, Position], int] = {}
+        self._wanted: dict[str, int] = {}
+        self._decided: set[tuple[str, int]] = set()
+        self._granted: str | None = None
+        self._attributed: set[tuple[str, str, Position]] = set()
         self._places: dict[Any, int] = {}
         self._place_no = 0
 
@@ -223,21 +234,35 @@ class ReadRows:
         self._recorder.call_with(self._rows(step, before, outcome), getattr(step.op, "cursor", None))
 
     def _rows(self, step: CaseStep, before: State, outcome: Mapping[str, Any]) -> Iterator[PlannedRow]:
-        op, after = step.op, step.state
+        op, after, old = step.op, step.state, before
         bytes_now = before.size_bytes
         read_id = self._recorder.seq
         if op.name in _BEGINNING:
             if op.name not in _AT_ONCE:
-                self._reads[op.read] = read_id
+                self._reads[op.read], self._readers[op.read] = read_id, op.cursor
+                self._wanted[op.read] = getattr(op, "max_entries", 0)
             yield _row("READ_BEGIN", None, after, bytes_now, cache=op.cache, cursor=op.cursor), {"read_id": read_id}
         if op.name == "delete_ledger":
             yield _row("LEDGER_DELETE", None, after, bytes_now, cache=op.cache, ledger_id=op.ledger), {}
         answered = before.pending.asks.get(op.ask) if op.name == "storage_answer" else None
         if answered is not None and answered.cache is not None:
             yield self._answer(op, answered, before, after)
-        for row in step.rows:
-            bytes_now = row.bytes_after
-            yield self._cache_row(row, op, before, answered, read_id)
+        moments = _rows_with_states(step, before)
+        states = [before, *(state for _, state in moments), after]
+        self._granted = None
+        self._attributed.clear()
+        for at, (row, state) in enumerate(moments):
+            yield from self._permits(op, old, state, bytes_now)
+            old, bytes_now = state, row.bytes_after
+            reader = self._reader(row, states[: at + 2], states[at + 1 :])
+            yield self._cache_row(row, op, before, answered, reader, read_id)
+        refused = self._refused(op, outcome, before, after, bytes_now)
+        full = int(self._recorder.setting("acquire_queue"))
+        if len(old.limiter.waiting) >= full:
+            yield from refused
+        yield from self._permits(op, old, after, bytes_now)
+        if len(old.limiter.waiting) < full <= len(after.limiter.waiting):
+            yield from refused
         for number in range(before.pending.sent, after.pending.sent):
             ask = after.pending.asks[number]
             if ask.cache is not None:
@@ -250,7 +275,15 @@ class ReadRows:
         if op.name in _AT_ONCE:
             row = _row("READ_END", "DONE", after, bytes_now, cache=op.cache, cursor=op.cursor)
             yield row, {"read_id": read_id}
-        yield from self._permits(op, outcome, before, after, bytes_now)
+        self._forget_released(after)
+
+    def _forget_released(self, after: State) -> None:
+        """Forget the reads that have ended and hold nothing: other reads and holds may have their names."""
+        for name in [name for name in self._reads if name not in after.pending.of_cursors]:
+            if HoldName(name) not in after.holds:
+                del self._reads[name]
+        self._brought = {(name, pos): ask for (name, pos), ask in self._brought.items() if name in self._reads}
+        self._decided = {(name, number) for name, number in self._decided if name in self._reads}
 
     def _answer(self, op: Any, ask: Ask, before: State, after: State) -> PlannedRow:
         """Return the row of an answer, and note to which reads it brings which entries."""
@@ -275,8 +308,36 @@ class ReadRows:
         own = {"ask_id": self._recorder.seq, "last_entry_id": ask.last, "read_id": self._reads[ask.waiting[0].read]}
         return _row("ASK", None, after, bytes_now, **where), own
 
-    def _cache_row(self, row: Any, op: Any, state: State, answered: Ask | None, read_id: int) -> PlannedRow:
+    def _reader(self, row: Any, until: Sequence[State], since: Sequence[State]) -> str | None:
+        """Return the read that a row is for, in a step that goes on with reads; None: that of its operation, or none.
+
+        The states since a HIT show who holds the entry, and those until a READ_DONE show who did. What a read got and
+        gave back at once no state shows: that is the read which was granted permits last.
+        """
+        if row.cause not in ("READ", "REPLAY", "DELIVERED") or row.op not in ("HIT", "READ_DONE"):
+            return None
+        pos = Position(row.ledger_id, row.entry_id)
+        states = since if row.op == "HIT" else until[::-1]
+        for old, new in pairwise(states):
+            for name in self._reads:
+                if (
+                    _count_position(new, name, pos) > _count_position(old, name, pos)
+                    and (row.op, name, pos) not in self._attributed
+                ):
+                    self._attributed.add((row.op, name, pos))
+                    return name
+        return self._granted
+
+    def _cache_row(
+        self, row: Any, op: Any, state: State, answered: Ask | None, reader: str | None, read_id: int
+    ) -> PlannedRow:
         """Return a row of the cache with the read and the ask that it belongs to."""
+        if reader is not None:
+            pos = Position(row.ledger_id, row.entry_id)
+            own = {"read_id": self._reads[reader]}
+            if row.op == "HIT":
+                return row._replace(cursor=self._readers[reader]), own
+            return row, {**own, "ask_id": self._brought.get((reader, pos))}
         if row.op == "MISS" and row.cache in state.managed:
             size = state.managed[row.cache].sizes[row.ledger_id][row.entry_id]
             return row._replace(size_bytes=size), {} if answered is None else {"ask_id": self._asks[op.ask]}
@@ -284,48 +345,111 @@ class ReadRows:
             return row._replace(cursor=answered.cursor), {"ask_id": self._asks[op.ask]}
         if op.name in _BEGINNING and (row.op == "HIT" or (row.op, row.cause) == ("READ_DONE", "DELIVERED")):
             return row, {"read_id": read_id}
-        if op.name == "release" and row.op == "READ_DONE" and op.hold in self._reads:
-            pos = Position(row.ledger_id, row.entry_id)
-            return row, {"read_id": self._reads[op.hold], "ask_id": self._brought.get((op.hold, pos))}
         return row, {}
 
     def _end(self, ended: Mapping[str, Any], before: State, op: Any, row: Row) -> PlannedRow:
         read = before.pending.of_cursors.get(ended["read"], op)
         return row._replace(cache=read.cache, cursor=read.cursor), {"read_id": self._reads[ended["read"]]}
 
-    def _permits(
-        self, op: Any, outcome: Mapping[str, Any], before: State, after: State, bytes_now: int
-    ) -> Iterator[PlannedRow]:
-        """Yield the rows of what the limiter decided: who timed out, gave back, was granted, and waits from now on."""
+    def _permits(self, op: Any, before: State, after: State, bytes_now: int) -> Iterator[PlannedRow]:
+        """Yield the rows of what the limiter decided between two states.
+
+        First some requests time out. Whenever permits come back the waiting are served, and new requests come last.
+        """
         old, new = before.limiter, after.limiter
+        if old is new:
+            return
         waited = {one.name: one.permits for one in old.waiting}
         waiting = {one.name: one.permits for one in new.waiting}
-        left = [name for name in waited if name not in waiting]
-
-        def row(cause: str, request: int | None, **own: int | None) -> PlannedRow:
-            return _row("PERMIT", cause, after, bytes_now, bound=request), own
-
         timed_out = self._timed_out(op, old, new, after.now_nanos)
+        served = [name for name in waited if name not in waiting and name not in timed_out]
+        free = old.free
+
+        def row(cause: str, name: Any, request: int | None, **own: int | None) -> PlannedRow:
+            if isinstance(name, RangeRequest):
+                self._decided.add(name)
+            return _row("PERMIT", cause, after, bytes_now, bound=request), {**own, "read_id": self._read_of(name)}
+
+        def serve(least_free: int) -> Iterator[PlannedRow]:
+            nonlocal free
+            while served and min(waited[served[0]], self._limit) <= max(free, least_free):
+                name = served.pop(0)
+                granted = min(waited[name], self._limit)
+                yield row("TAKEN", name, waited[name], permits=granted, ticket=self._places.pop(name))
+                self._granted = name.read if isinstance(name, RangeRequest) else None
+                free -= granted
+                if name not in new.out:  # it was granted, failed and gave back in this step
+                    yield row("GIVEN", name, None, permits=granted)
+                    free += granted
+
         for name in timed_out:
-            yield row("REFUSED", waited[name], permits=waited[name], ticket=self._places.pop(name))
+            yield row("REFUSED", name, waited[name], permits=waited[name], ticket=self._places.pop(name))
+        yield from serve(0)
         for name, permits in old.out.items():
             if new.out.get(name) != permits:
-                yield row("GIVEN", None, permits=permits)
-        for name in (name for name in left if name not in timed_out):
-            granted = new.out.get(name, min(waited[name], self._recorder.setting("max_reads_in_flight_bytes")))
-            yield row("TAKEN", waited[name], permits=granted, ticket=self._places.pop(name))
-            if name not in new.out:  # it was granted, failed and gave back in this step
-                yield row("GIVEN", None, permits=granted)
+                yield row("GIVEN", name, None, permits=permits)
+                free += permits
+                yield from serve(0)
+        yield from serve(self._limit)
         for name, permits in new.out.items():
             if name not in waited and old.out.get(name) != permits:
-                yield row("TAKEN", op.permits if op.name == "acquire" else None, permits=permits)
+                request = permits if permits < self._limit else getattr(op, "permits", None)
+                yield row("TAKEN", name, request, permits=permits)
+                self._granted = name.read if isinstance(name, RangeRequest) else None
         for name, permits in waiting.items():
             if name not in waited:
                 self._places[name] = self._place_no
                 self._place_no += 1
-                yield row("QUEUED", permits, permits=permits, tail_no=self._places[name])
+                yield row("QUEUED", name, permits, permits=permits, tail_no=self._places[name])
+
+    def _refused(
+        self, op: Any, outcome: Mapping[str, Any], before: State, after: State, bytes_now: int
+    ) -> Iterator[PlannedRow]:
+        """Yield the rows of requests that found the queue full. No state shows them, only that a read has ended."""
         if op.name == "acquire" and outcome.get("permits") == 0:
-            yield row("REFUSED", op.permits, permits=op.permits)
+            yield _row("PERMIT", "REFUSED", after, bytes_now, bound=op.permits), {"permits": op.permits}
+        if before.limiter.free == self._limit == 0:
+            return
+        for one in outcome.get("done") or ():
+            name = one["read"]
+            if name not in self._reads:
+                continue
+            read = before.pending.of_cursors.get(name, op)
+            for first, last in self._refused_ranges(op, name, read, one, before, after):
+                permits = estimated_bytes(after.managed[read.cache], first, last)
+                row = _row("PERMIT", "REFUSED", after, bytes_now, bound=permits)
+                yield row, {"permits": permits, "read_id": self._reads[name]}
+
+    def _refused_ranges(
+        self, op: Any, name: str, read: Any, ended: Mapping[str, Any], before: State, after: State
+    ) -> list[tuple[Position, Position]]:
+        """Return the ranges of an ended read whose requests were refused.
+
+        A read by a cursor has ended with such a range if it moves in this step, or begins in it, and does not end
+        where it wanted to. A replay that fails as it begins was granted all but those positions.
+        """
+        if op.name == "replay_begin" and name == op.read and "error" in ended:
+            wanted = positions_to_replay(before, op)
+            return [(pos, pos) for number, pos in enumerate(wanted) if (name, number) not in self._decided]
+        most = self._wanted.get(name, 0) - len(ended.get("entries") or ())
+        managed = after.managed[read.cache]
+        cursor = managed.cursors[read.cursor]
+        has_moved = cursor.read != before.managed[read.cache].cursors[read.cursor].read
+        if most <= 0 or not (has_moved or name == getattr(op, "read", None)):
+            return []
+        chunk = None
+        while cursor.read < next_append(managed) and (chunk is None or not chunk.wanted):
+            chunk = next_chunk(managed, cursor, most, Config())
+            cursor = cursor._replace(read=chunk.after)
+        return [(chunk.wanted[0], chunk.wanted[-1])] if chunk is not None and chunk.wanted else []
+
+    @property
+    def _limit(self) -> int:
+        return int(self._recorder.setting("max_reads_in_flight_bytes"))
+
+    def _read_of(self, name: Any) -> int | None:
+        """Return the id of the read that requests permits; a request of `acquire` has none."""
+        return self._reads.get(name.read) if isinstance(name, RangeRequest) else None
 
     def _timed_out(self, op: Any, old: Limiter, new: Limiter, now_nanos: int) -> list[Any]:
         """Return the requests that an `advance` has failed: those at the head that have waited for long enough."""
@@ -333,6 +457,24 @@ class ReadRows:
         remaining = {one.name for one in new.waiting} | new.out.keys()
         ages = ((one.name, now_nanos // 1_000_000 - one.since_nanos // 1_000_000) for one in old.waiting)
         return [name for name, age in ages if op.name == "advance" and name not in remaining and 0 < timeout <= age]
+
+
+def _rows_with_states(step: CaseStep, before: State) -> list[tuple[Any, State]]:
+    """Return the rows of a step, each with the state in which the cache reported it, as far as its parts show it."""
+    reported = [(row, part.pre) for part in step.parts for row in part.step.rows]
+    moments: list[tuple[Any, State]] = []
+    at = 0
+    for row in step.rows:
+        if at < len(reported) and reported[at][0][1:] == row[1:]:  # the first column is a rule of the reference
+            before = reported[at][1]
+            at += 1
+        moments.append((row, before))
+    return moments
+
+
+def _count_position(state: State, name: str, pos: Position) -> int:
+    """Return how often a read holds a position."""
+    return sum(one.slot.pos == pos for one in state.holds.get(HoldName(name), ()))
 
 
 def _row(op: str, cause: str | None, state: State, bytes_now: int, **columns: Any) -> Row:

@@ -29,7 +29,8 @@ def record_level(folder: Path, level: str, cases: int) -> None:
         recorder = writer.recorder(f"b{number}", config_to_json(system, generated.case.config))
         rows, before = ReadRows(recorder), initial(generated.case.config)
         for op, step in zip(generated.case.steps, generated.steps, strict=True):
-            rows.record(CaseStep(op, partial(system.wire.write_outcome, step.outcome), step.rows, step.state), before)
+            outcome = partial(system.wire.write_outcome, step.outcome)
+            rows.record(CaseStep(op, outcome, step.rows, step.state, step.parts), before)
             before = step.state
         recorder.close()
 
