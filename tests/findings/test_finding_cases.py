@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,3 +143,22 @@ def test_the_tables_name_the_finding_of_a_case(
     released_subject("pulsar:4.2.4")
     said = CliRunner().invoke(main, line_of(tmp_path)).stdout
     assert f"the finding's own case: {HEAP}" in said
+
+
+MISSES_EVICTED = "kafka-iteration-misses-evicted"
+
+
+@pytest.mark.long
+def test_the_printed_command_replays_a_case_beyond_a_limit(
+    released_subject: Callable[[str], TestedSubject], tmp_path: Path
+) -> None:
+    """The subject refuses the case while it declares the limit of the finding."""
+    released_subject("kafka-streams:4.3.1")
+    line = ["conform", "kafka-streams:4.3.1", "--level", "windows", "--unmask", MISSES_EVICTED, "--json"]
+    (failure,) = json.loads(CliRunner().invoke(main, [*line, "--failures", str(tmp_path)]).stdout)["failures"]
+    program, *replay = shlex.split(failure["replay"])
+    assert program == "entrycache"
+    done = CliRunner().invoke(main, replay)
+    assert done.exit_code == 1 and "K-WINDOW-12: " in done.stdout
+    without = CliRunner().invoke(main, [word for word in replay if word not in ("--unmask", MISSES_EVICTED)])
+    assert without.exit_code == 2 and "the subject takes no such step" in without.stderr

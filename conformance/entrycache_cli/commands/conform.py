@@ -372,12 +372,14 @@ def _run(
     except Interrupted as stopped:
         partial = replace(stopped.partial_result, repaired=repaired)
         if partial.failures or any(level.examples for level in partial.levels.values()):
-            _print_report(content.add_metadata(partial, metadata, choice), output, "stopped", None)
+            _print_report(
+                content.add_metadata(partial, metadata, choice, (*unmask, *repaired)), output, "stopped", None
+            )
         raise
     finally:
         close_subject(subject)
     metadata = replace(metadata, seconds=seconds_since(started_at))
-    described = content.add_metadata(replace(report, repaired=repaired), metadata, choice)
+    described = content.add_metadata(replace(report, repaired=repaired), metadata, choice, (*unmask, *repaired))
     _print_report(described, output, "", known_report)
     if isinstance(subject, ValidatedSubject) and not output.as_json:
         terminal.echo(f"{subject.messages} messages checked against their schemas")

@@ -16,9 +16,10 @@ import click
 
 from entrycache_cli.commands import exit_codes, options
 from entrycache_cli.report import content, run_text, terminal
-from entrycache_conformance import histories, judge, replay, resolve, unpinned
+from entrycache_conformance import finding_cases, histories, judge, replay, resolve, unpinned
 from entrycache_conformance.failure import build_history_table
 from entrycache_conformance.java.program import render_java_test
+from entrycache_conformance.subjects.wrappers import lift_waivers
 from entrycache_conformance.systems import SYSTEMS, java_text
 from entrycache_evidence.core.rule_registry import load_linked_rules
 from entrycache_protocol import codec, errors
@@ -83,9 +84,17 @@ def _json_literal(value: Any) -> str:
     type=click.Choice(["java", *TEST_TEMPLATES]),
     help="Print a standalone test instead of replaying.",
 )
+@click.option(
+    "--unmask",
+    multiple=True,
+    metavar="FINDING",
+    help="Play a case that is beyond a limit which the subject declares for this finding (repeatable; `all`).",
+)
 @options.json_option
 @options.exits_with_code
-def command(file: Path, subject: str | None, as_test: str | None, as_json: bool, **kwargs: Any) -> int:
+def command(
+    file: Path, subject: str | None, as_test: str | None, unmask: tuple[str, ...], as_json: bool, **kwargs: Any
+) -> int:
     """Play the case in FILE on SUBJECT again; print the rule, the expected and the actual answer, and both states.
 
     FILE has at most 16 MiB and 10,000 steps. While the reference plays it, it copies at most 10,000,000 entries: a step
@@ -105,7 +114,7 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     if isinstance(case, History):
         return _replay_history(file, case, tested, as_json)
     try:
-        replayed = replay.replay_case(file, tested)
+        replayed = replay.replay_case(file, _lift(tested, unmask))
     finally:
         options.close_subject(tested)
     if as_json:
@@ -117,6 +126,13 @@ def command(file: Path, subject: str | None, as_test: str | None, as_json: bool,
     elif replayed.verdict is errors.Verdict.NOTHING_CHECKED:
         options.print_nothing_checked([f"{file}: {_reason_of_nothing(tested.name, replayed)}"])
     return replayed.verdict.exit_code
+
+
+def _lift(subject: TestedSubject, findings: tuple[str, ...]) -> TestedSubject:
+    """Return the subject without the waivers of these findings."""
+    if not findings:
+        return subject
+    return lift_waivers(subject, findings, finding_cases.load_finding_cases(subject.declaration.system))
 
 
 def _reason_of_nothing(name: str, replayed: replay.ReplayResult) -> str:

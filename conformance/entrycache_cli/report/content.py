@@ -11,7 +11,7 @@ import os
 import platform
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import distributions, version
@@ -195,12 +195,16 @@ def run_metadata(subject: TestedSubject | None, profile: str, seed: int, bulk_se
     return RunMetadata(seed, profile, search, versions)
 
 
-def add_metadata(report: RunReport, metadata: RunMetadata, choice: SubjectChoice) -> RunReport:
+def add_metadata(
+    report: RunReport, metadata: RunMetadata, choice: SubjectChoice, lifted: Sequence[str] = ()
+) -> RunReport:
     """Return the report with its metadata and the command that replays each failure.
+
+    `lifted` holds the findings whose waivers the run lifted.
 
     It also gets the name or the command as the user gave it, and a class path as an exception.
     """
-    failures = tuple(replace(failure, replay=replay_command(failure, choice)) for failure in report.failures)
+    failures = tuple(replace(failure, replay=replay_command(failure, choice, lifted)) for failure in report.failures)
     replaced = tuple(
         Exemption("class path", Path(entry).name, f"its classes come first: SHA-256 {_hash_classes(Path(entry))}")
         for entry in (choice.classpath or "").split(os.pathsep)
@@ -242,9 +246,13 @@ def undetectable_text(report: RunReport) -> str:
     return f"not checked: {', '.join(rules)} ({why})" if rules else ""
 
 
-def replay_command(failure: Failure, choice: SubjectChoice) -> str:
-    """Return the command that replays a failure, ready to paste; return "" if there is no case file."""
-    return f"entrycache replay {shlex.quote(failure.case)} {choice.typed()}" if failure.case else ""
+def replay_command(failure: Failure, choice: SubjectChoice, lifted: Sequence[str] = ()) -> str:
+    """Return the command that replays a failure, ready to paste; return "" if there is no case file.
+
+    It lifts the same waivers as the run: with a limit the subject refuses a case that is beyond it.
+    """
+    options = "".join(f" --unmask {shlex.quote(finding)}" for finding in lifted)
+    return f"entrycache replay {shlex.quote(failure.case)} {choice.typed()}{options}" if failure.case else ""
 
 
 def broken_result(

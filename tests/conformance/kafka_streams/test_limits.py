@@ -59,6 +59,27 @@ def test_a_step_beyond_a_limit_is_named_where_the_limit_is_declared(limit: str, 
     assert (f"limits.{limit}" in reason) is is_declared
 
 
+DELETED_WINDOW: Final = [
+    {"op": "store_open", "store": "s", "kind": "window"},
+    {"op": "window_put", "store": "s", "key": "x", "start": 0, "value": None},
+    {"op": "view_open", "view": "v", "store": "s", "key": "x"},
+    {"op": "store_flush", "store": "s"},
+]
+
+
+@pytest.mark.parametrize("is_declared", [True, False])
+@pytest.mark.parametrize("is_viewed", [True, False])
+def test_no_deleted_window_leaves_the_cache_under_a_view_of_a_limited_subject(
+    is_viewed: bool, is_declared: bool
+) -> None:
+    offer = {"ops": [*SYSTEM.ops], "limits": {"open_views_overflow": not is_declared}}
+    declaration = read_declaration({"version": 1, "systems": {SYSTEM.name: offer}}, SYSTEMS)
+    steps = [step for step in DELETED_WINDOW if is_viewed or step["op"] != "view_open"]
+    case = case_from_json({"system": SYSTEM.name, "steps": steps}, SYSTEMS)
+    reason = declaration.unsupported_reason(case.config, case.steps)
+    assert ("drops the deletion of a window" in reason) is (is_declared and is_viewed)
+
+
 def reasons(steps: Sequence[Any], config: Any, is_fresh: bool) -> list[str]:
     """Return why a subject cannot play the first step of a case, the first two, and so on."""
     no_views = {"views_in_put_forward": False, "reversed_times": False, "equal_ends": False, "delete_under_view": False}

@@ -28,10 +28,11 @@ class Limits(system.Limits):
 
     Without `dirty` no write is dirty. No view has an isolation, unless the subject declares `isolation_reads` true.
     Without `empty_prefix` no view has an empty prefix. Without `open_views_overflow` nothing is evicted or cleared
-    under an open view. Without `delete_under_view` no key leaves the underlying store while a view of it is open.
-    Without `concurrent_resize` no client resizes while a listener has steps. Without `crossed_listeners` there is
-    no ring of listeners that use each other's namespaces. Without `concurrent_clear` no client clears or closes.
-    Without `exact_counts_under_threads` the thread's counters are not judged.
+    under an open view, and no deletion of a window or session leaves the cache. Without `delete_under_view` no key
+    leaves the underlying store while a view of it is open. Without `concurrent_resize` no client resizes while a
+    listener has steps. Without `crossed_listeners` there is no ring of listeners that use each other's namespaces.
+    Without `concurrent_clear` no client clears or closes. Without `exact_counts_under_threads` the thread's counters
+    are not judged.
 
     Seven limits are about windows and sessions, five of them about stores over "segments". Without `backward_sessions`
     no view of the sessions of one key goes backward. Without `open_bounds` no view of windows has a null bound. Without
@@ -233,11 +234,27 @@ def _find_unplayable(limits: Any, state: State, done: Step) -> str:
     leaves = any(row.op == "EVICT" or row.cause == "CLEAR" for row in done.rows) and done.state.views
     if not limits.open_views_overflow and leaves:
         return "evicts or clears under an open view, and the subject takes no such step"
+    if not limits.open_views_overflow and _drops_window_tombstone(done):
+        return "drops the deletion of a window or session under an open view, and the subject takes no such step"
     read = {view.range.store for name, view in done.state.views.items() if name in state.views}
-    loses_key = any(state.stores[store].inner.keys() - done.state.stores[store].inner.keys() for store in read)
-    if not limits.delete_under_view and loses_key:
+    if not limits.delete_under_view and any(_loses_key(state.stores[name], done.state.stores[name]) for name in read):
         return "deletes a key under an open view, and the subject takes no such step"
     return ""
+
+
+def _loses_key(before: Store, after: Store) -> bool:
+    """Return whether a key leaves the underlying store, or a window or session because it expires."""
+    lost = before.inner.keys() - after.inner.keys()
+    if after.settings.kind is view_ops.StoreKind.KEY_VALUE:
+        return bool(lost)
+    return any(parse_window(name).end <= after.stream_time - after.settings.retention for name in lost)
+
+
+def _drops_window_tombstone(done: Step) -> bool:
+    """Return whether a deletion leaves the cache that an open view of windows or sessions reads."""
+    viewed = {view.range.store for view in done.state.views.values()}
+    timed = {name for name in viewed if store_of(done.state, name).settings.kind is not view_ops.StoreKind.KEY_VALUE}
+    return any(row.op == "DELETE" and row.ns in timed for row in done.rows)
 
 
 class PlayedCase(NamedTuple):
