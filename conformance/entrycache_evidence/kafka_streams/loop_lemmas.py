@@ -395,7 +395,10 @@ def _calls(model: Model) -> list[tuple[Any, Call]]:
         performing = _AnyStep()
         env = flush.Environment(performing, model["stores.receive"])
         term_model = build_term_model(model, counting_replaced("flush"))
-        after, answers = term_model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
+        try:
+            after, answers = term_model["flush.perform_steps"](_state_in_calls(), STEPS, _ANY, env)
+        except Unknown:
+            return Call((), _state_in_calls(), ())
         return Call(tuple(performing.steps_inside), after, answers)
 
     return paths(one)
@@ -496,6 +499,7 @@ CALL_LEMMAS: Final = (
         "next number, and performs its steps just where that is within the budget",
         _call_obligations(keeps_to_the_budget),
         size_lemmas.lemma_fault(Rule.K_LISTEN_3),
+        loop="flush.perform_steps",
     ),
     Lemma(
         Rule.K_LIVENESS_1,

@@ -5,6 +5,7 @@ its law: the step of the model runs on terms, and the law has to hold on every p
 number of writes and of dirty entries.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -15,15 +16,27 @@ import z3
 
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction import lemma, symbolic
-from entrycache_evidence.induction.turns import Fold, Unknown, Visit, any_tuple
+from entrycache_evidence.induction.turns import Fold, Unknown, Visit, any_mapping, any_tuple, forget_counts
 from entrycache_evidence.kafka_streams import runs, size_lemmas
 from entrycache_faults.model import Model, Place
 from entrycache_reference.kafka_streams import flush, ops, outcomes, stores, view_ops, views
+from entrycache_reference.kafka_streams.change import NamespaceHandle
 from entrycache_reference.kafka_streams.config import Config
 from entrycache_reference.kafka_streams.entries import put_all
 from entrycache_reference.kafka_streams.laws import LAWS
 from entrycache_reference.kafka_streams.laws.law import Law
-from entrycache_reference.kafka_streams.state import Change, Listener, Node, Space, State, Step, Store
+from entrycache_reference.kafka_streams.state import (
+    Change,
+    Event,
+    Listener,
+    Node,
+    OpenView,
+    Space,
+    State,
+    Step,
+    Store,
+    with_space,
+)
 from entrycache_reference.rules import Rule
 
 COUNTERS: Final = ("puts", "gets", "evicts", "flushes")
@@ -245,7 +258,7 @@ def _put_in_store(model: Model) -> Any:
     return model["views.store_put_all"](STATE, event, DEFAULT, model["step.build_environment"]())
 
 
-def _list_nothing(state: State, event: Any, backward: bool, config: Config) -> Any:
+def _list_nothing(state: State, *about: Any) -> Any:
     return state, outcomes.Listing(())
 
 
@@ -377,4 +390,209 @@ FOLDS: Final = (
     ),
 )
 
-LEMMAS: Final = (*(build_lemma(rule) for rule in RULES), *(fold.lemma() for fold in FOLDS))
+# --- Loops over events, keys and entries that a call has to put back, to drop, to report or to merge
+
+_NOT_DELIVERED: Final = Visit(lambda state, rule, op, ns, key, *about: (op, key), lambda state, *about: state)
+_INNER: Final = {"x": "1", "z": "2", "w": "3"}
+_CACHED: Final = {"y": dict(WRITES)["y"], "w": dict(TOMBSTONES)["w"]}
+"""The content of a store and of its cache: a cached entry comes after one of the store, a tombstone after another."""
+
+
+def _list(model: Model) -> Any:
+    """Run the loop of an iteration; return what it lists."""
+    after, answer = model["entries.list_entries"](STATE, "a", any_tuple(KEYS, "state ns keys after entries key"))
+    return after, tuple(key for key, _ in answer.entries)
+
+
+def _touch(model: Model) -> Any:
+    """Run the loop over the events of a call: it evicts all keys but one, which it writes."""
+    ops_of = {key: "PUT" if key == "z" else "EVICT" for key in KEYS}
+    events = (Event(Rule.K_FAIL_1, ops_of[key], 0, "a", key, node) for key, node in WRITES)
+    after_call = any_tuple(events, "events keys lasting gone event key is_copy")
+    return model["flush.untouched_keys"](after_call, ("v", *KEYS))
+
+
+def _put_back(model: Model) -> Any:
+    known = "state ns dirty back gone after space recent again key node"
+    state = with_space(STATE, "a", Space())
+    back, gone = any_mapping(dict(WRITES), known), any_tuple(KEYS[::-1], known)
+    return model["flush.put_back"](state, "a", KEYS, back, gone)
+
+
+def _space_after(state: State) -> Iterator[object]:
+    space = state.spaces["a"]
+    yield space.recent, space.dirty, tuple(sorted(space.nodes))
+
+
+def _drop_any_write(model: Model) -> Any:
+    keys = any_tuple(KEYS, "state handle keys after key node")
+    return model["flush.without_keys"](STATE, NamespaceHandle("a", 0), keys)
+
+
+def _report(model: Model) -> Any:
+    keys = any_tuple(KEYS, "state ns evicted space after key")
+    places: dict[Place, object] = {"flush.order_flushed_keys": lambda space, evicted: keys}
+    return lemma.build_term_model(model, {**model.replaced, **places})["flush.report_undelivered"](STATE, "a", None)
+
+
+def _report_removed(model: Model) -> Any:
+    space = FLUSHED._replace(recent=any_tuple(KEYS, "state ns space rule cause after key"))
+    return model["namespaces.report_removed_entries"](STATE, "a", space, Rule.K_CLOSE_1, "CLOSE")
+
+
+def _merge(model: Model) -> Any:
+    keys = any_tuple(KEYS, "keys nodes inner entries key")
+    return model["stores.merge_as_released"](keys, _CACHED, _INNER)
+
+
+def _list_store(model: Model) -> Any:
+    keys = any_tuple(KEYS, "state name first last config after below view key")
+    places: dict[Place, object] = {"stores.keys_between": lambda *about: keys}
+    state = with_space(STATE, "a", FLUSHED._replace(nodes=dict(WRITES)))
+    listing = lemma.build_term_model(model, {**model.replaced, **places})["stores.list_merged_view"]
+    return listing(state, "a", None, None, DEFAULT)
+
+
+class _AnyStack(list[str]):
+    """The keys that are left of one side of a view; once the first has come, the loop comes to any turn."""
+
+    has_popped = False
+
+    def pop(self, at: Any = -1) -> str:
+        """Take the first key."""
+        if not self.has_popped:
+            forget_counts(sys._getframe(1), _OF_MERGE)
+        self.has_popped = True
+        return super().pop(at)
+
+
+_OF_MERGE: Final = frozenset("cached stored ranks entries is_hidden dropped key".split())
+"""The variables of `merge_backward_as_released`; none of them counts turns."""
+
+
+def _merge_backward(model: Model) -> Any:
+    """Run the loop over both sides of a backward view; its ranks come from the keys of both."""
+    nodes = {key: dict(WRITES)[key] for key in "xy"}
+    merge = model["views.merge_backward_as_released"]
+    return merge(views.View(("y", "x"), ("z", "w")), ("w", "x", "y", "z"), nodes, _INNER)
+
+
+def _watch(model: Model) -> Any:
+    writes = any_tuple(((key, "1") for key in KEYS), "state view config event now had key value")
+    places: dict[Place, object] = {"views.values_now": lambda *about: {}}
+    watch = lemma.build_term_model(model, {**model.replaced, **places})["views.watch_view"]
+    view = OpenView(view_ops.ViewOpen("view", "a"), {})
+    return watch(STATE, view, DEFAULT, view_ops.StorePutAll("a", writes)).had.items()
+
+
+def _without_answer(state: State, *about: Any) -> State:
+    return state
+
+
+LATER_FOLDS: Final = (
+    Fold(
+        Rule.K_RANGE_2,
+        "an iteration looks up the keys of its range and lists them",
+        "entries.list_entries",
+        {"entries.look_up": Visit(lambda state, ns, key: key, _without_answer)},
+        _list,
+        (*KEYS, KEYS),
+        _fault("An iteration lists nothing.", "entries.list_entries", _list_nothing),
+        ends=lambda answer: answer[1:],
+    ),
+    Fold(
+        Rule.K_FAIL_1,
+        "the keys that a call that threw has neither written nor removed, and those of them that it has evicted",
+        "flush.untouched_keys",
+        {},
+        _touch,
+        (("v", "x", "y", "w"), ("x", "y", "w")),
+        _fault("A call that threw has touched nothing.", "flush.untouched_keys", lambda events, keys: (keys, ())),
+    ),
+    Fold(
+        Rule.K_FAIL_1,
+        "what a call that threw has evicted is cached again, and all of its entries are dirty again",
+        "flush.put_back",
+        {"flush.with_entry_event": _NOT_DELIVERED},
+        _put_back,
+        (
+            *(("PUT", key) for key in KEYS[::-1]),
+            *(("FLUSH", key) for key in KEYS),
+            (KEYS[::-1], KEYS, tuple(sorted(KEYS))),
+        ),
+        _fault("Nothing is put back.", "flush.put_back", _without_answer),
+        ends=_space_after,
+    ),
+    Fold(
+        Rule.K_FLUSH_9,
+        "the keys of flushed tombstones leave, under variant flushed_tombstone any-write",
+        "flush.without_keys",
+        {"flush.with_entry_event": _EVENT},
+        _drop_any_write,
+        (*KEYS, ((), (), ())),
+        _fault("No key of a flushed tombstone leaves.", "flush.without_keys", _without_answer),
+        ends=_space_after,
+    ),
+    Fold(
+        Rule.K_FLUSH_3,
+        "the entries that are not delivered are reported",
+        "flush.report_undelivered",
+        {"flush.with_entry_event": _EVENT},
+        _report,
+        KEYS,
+        _fault("An entry that is not delivered is not reported.", "flush.report_undelivered", _without_answer),
+    ),
+    Fold(
+        Rule.K_CLOSE_1,
+        "the entries that a call removes are reported",
+        "namespaces.report_removed_entries",
+        {"namespaces.with_entry_event": _EVENT},
+        _report_removed,
+        KEYS,
+        _fault("Nothing that a call removes is reported.", "namespaces.report_removed_entries", _without_answer),
+    ),
+    Fold(
+        Rule.K_STORE_11,
+        "a view under variant view_tombstone dropped: each of its keys is decided by the key before it",
+        "stores.merge_as_released",
+        {},
+        _merge,
+        (("x", "1"), ("y", "1"), ("z", "2"), ("w", "3")),
+        _fault("A view is empty.", "stores.merge_as_released", lambda *about: ()),
+    ),
+    Fold(
+        Rule.K_STORE_8,
+        "the view of a store and its cache looks up the cached keys, and has their values",
+        "stores.list_merged_view",
+        {"stores.look_up": Visit(lambda state, name, key: key, _without_answer)},
+        _list_store,
+        (*KEYS, tuple((key, "1") for key in sorted(KEYS))),
+        _fault("A view of a store is empty.", "stores.list_merged_view", _list_nothing),
+        ends=lambda answer: (answer[1].entries,),
+    ),
+    Fold(
+        Rule.K_VIEW_9,
+        "a backward view under variant backward_tombstone shows: it ends only when both of its sides are used up",
+        "views.merge_backward_as_released",
+        {},
+        _merge_backward,
+        (("z", "2"), ("y", "1"), ("x", "1"), ("w", "3")),
+        _fault("A backward view is empty.", "views.merge_backward_as_released", lambda *about: ()),
+        {"views.list": _AnyStack, "views.enumerate": enumerate},
+    ),
+    Fold(
+        Rule.K_VIEW_6,
+        "an open view knows the values of a batch of writes to its store",
+        "views.watch_view",
+        {},
+        _watch,
+        tuple((key, (None, "1")) for key in KEYS),
+        _fault("An open view knows no later value.", "views.watch_view", lambda state, view, *about: view),
+    ),
+)
+"""The loops over any number of events, keys and entries."""
+
+LEMMAS: Final = (
+    *(build_lemma(rule) for rule in RULES),
+    *(fold.lemma() for fold in (*FOLDS, *LATER_FOLDS)),
+)

@@ -341,5 +341,63 @@ CACHE_LEMMAS: Final = tuple(
 )
 """The lemmas about loops over caches."""
 
-LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *CHOICE_LEMMAS, *CACHE_LEMMAS)
+# --- Loops over the positions of a call
+
+
+def _rows(model: Model) -> Any:
+    """Run the loop that builds the rows of what a call removes."""
+    known = "rule op cause before cache positions rows bytes_left pos entry"
+    about = rules.Rule.L_STATE_1, "REMOVE", "CLEAR", CACHED, A
+    return model["change.removal_rows"](*about, any_tuple(PLACES, known))
+
+
+def _fills(model: Model) -> Any:
+    """Run the loop that offers what storage answered."""
+    requested = any_tuple(PLACES, "state name requested config after rows parts pos event result")
+    places: dict[Place, object] = {"entries.serve_from_storage": lambda requested: ops.Removed(0, 0)}
+    return build_term_model(model, {**model.replaced, **places})["entries.fill"](CACHED, A, requested, CONFIG)
+
+
+def _later(state: State) -> State:
+    """Return the state that a turn hands on: one nanosecond later."""
+    return state._replace(now_nanos=state.now_nanos + 1)
+
+
+_FILLED: Final = Visit(
+    lambda state, event, *about: (event.pos, state.now_nanos),
+    lambda state, event, *about: Step(_later(state), GAVE, (event.pos,)),
+)
+
+POSITION_LEMMAS: Final = tuple(
+    Fold(
+        rule, claim, place, visits, run, wanted, LemmaFault(note, Model(FAULT.package, {place: fault})), {}, ends
+    ).lemma()
+    for rule, claim, place, visits, run, wanted, ends, note, fault in (
+        (
+            rules.Rule.L_STATE_1,
+            "the rows of what a call removes, with the bytes that are left after each",
+            "change.removal_rows",
+            {"change.entry_row": Visit(lambda *about: (about[5], about[7]), lambda *about: about[5])},
+            _rows,
+            (*((pos, 30 - 10 * turn) for turn, pos in enumerate(PLACES)), PLACES),
+            lambda rows: (rows,),
+            "A call removes without rows.",
+            lambda *about: (),
+        ),
+        (
+            rules.Rule.L_READ_5,
+            "the entries that a read fills, each offered to the cache that the entry before left",
+            "entries.fill",
+            {"entries.insert": _FILLED},
+            _fills,
+            (*((pos, 9 + turn) for turn, pos in enumerate(PLACES)), (PLACES, PLACES, 13)),
+            lambda step: ((step.rows, tuple(part.event.pos for part in step.parts), step.state.now_nanos),),
+            "A read fills nothing.",
+            lambda state, *about: Step(state, GAVE, ()),
+        ),
+    )
+)
+"""The lemmas about loops over positions that are given."""
+
+LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *CHOICE_LEMMAS, *CACHE_LEMMAS, *POSITION_LEMMAS)
 """All lemmas of the system."""

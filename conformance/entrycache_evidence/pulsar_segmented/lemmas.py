@@ -4,6 +4,7 @@ A ring has three segments of any equal share of any limit, with the current one 
 the last one current. Each segment is written up to any byte within it.
 """
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -14,12 +15,12 @@ import z3
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction.lemma import Case, LawCases, Lemma, LemmaFault, Obligation, build_term_model
 from entrycache_evidence.induction.symbolic import Term, merge_paths, raw
-from entrycache_evidence.induction.turns import Fold, any_tuple
+from entrycache_evidence.induction.turns import Fold, any_tuple, forget_counts
 from entrycache_evidence.pulsar_segmented.bounded_models import BRANCH_VARIANTS, VARIANTS, A, B, at
 from entrycache_faults.model import Model
 from entrycache_reference.pulsar_segmented import Config, Mode, lookup, ops
 from entrycache_reference.pulsar_segmented.laws import LAWS
-from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State
+from entrycache_reference.pulsar_segmented.state import Entry, Place, Segment, State, find_in_segment
 from entrycache_reference.rules import Rule
 
 OWN, NEXT, OTHER = Place(A, at(5)), Place(A, at(6)), Place(B, at(5))
@@ -165,6 +166,26 @@ def _look_up(model: Model) -> Any:
     return ring["lookup.find_in_any_segment"](State({}, 0, 8), A, at(3), at(6))
 
 
+IN_A_ROW: Final = (*CACHED, Entry(Place(A, at(7)), 1, 7, 7))
+
+
+def _look_up_once(model: Model) -> Any:
+    """Run the loops of a walk that asks each segment once, for one position after another."""
+    known = frozenset("state cache first last gathered at segment entry".split())
+    segments = any_tuple((Segment(entries, 8) for entries in (IN_A_ROW[:3], IN_A_ROW[3:], ())), " ".join(known))
+    places_so_far: list[Place] = []
+
+    def find(segment: Segment, place: Place) -> Entry | None:
+        if len(places_so_far) == 1:
+            forget_counts(sys._getframe(1), known)
+        places_so_far.append(place)
+        return find_in_segment(segment, place)
+
+    places: dict[Any, object] = {"lookup.newest_first": lambda state: segments, "lookup.find_in_segment": find}
+    ring = build_term_model(model, {**model.replaced, **places})
+    return ring["lookup.find_in_one_pass"](State({}, 0, 8), A, at(3), at(7))
+
+
 def _look_up_less(state: State, cache: Any, first: Any, last: Any) -> tuple[Entry, ...]:
     return lookup.find_in_any_segment(state, cache, first, last)[:-1]
 
@@ -182,8 +203,20 @@ FOLD_LEMMAS: Final = (
             Model(FAULT_OF[Rule.S_RANGE_1].package, {"lookup.find_in_any_segment": _look_up_less}),
         ),
     ).lemma(),
+    Fold(
+        Rule.S_RANGE_4,
+        "what a walk takes that asks each segment once, in any number of segments, each with any number of positions",
+        "lookup.find_in_one_pass",
+        {},
+        _look_up_once,
+        IN_A_ROW,
+        LemmaFault(
+            "A walk that asks each segment once takes nothing.",
+            Model(FAULT_OF[Rule.S_RANGE_4].package, {"lookup.find_in_one_pass": lambda *about: ()}),
+        ),
+    ).lemma(),
 )
-"""The lemma about a lookup in a ring."""
+"""The lemmas about lookups in a ring."""
 
 LEMMAS: Final = (*STEP_LEMMAS, *SHARE_LEMMAS, *FOLD_LEMMAS)
 """All lemmas of the system."""

@@ -393,9 +393,7 @@ def watch(state: State, config: Config, event: ops.Op | None = None) -> State:
 def watch_view(state: State, view: OpenView, config: Config, event: ops.Op | None) -> OpenView:
     """Return a view that knows the present values of its range."""
     now: Mapping[str, str | None] = values_now(state, view, config)
-    had = dict(view.had)
-    for key in {*had, *now}:
-        had[key] = with_value(had.get(key, (None,)), now.get(key))
+    had = {key: with_value(view.had.get(key, (None,)), now.get(key)) for key in {*view.had, *now}}
     if isinstance(event, StorePutAll) and event.store == view.range.store:
         for key, value in event.entries:
             if is_in_view(view.range, key):

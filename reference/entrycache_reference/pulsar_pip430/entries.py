@@ -122,8 +122,8 @@ def get_range(state: State, event: GetRange, config: Config) -> Step:
 
     # EFFECT: each of them is marked accessed.
     after = state
-    for pos, entry in entries.items():
-        after = with_entry(after, event.cache, pos, mark_accessed(entry))
+    for pos in positions:
+        after = with_entry(after, event.cache, pos, mark_accessed(entries[pos]))
 
     # OUTCOME
     rows = tuple(

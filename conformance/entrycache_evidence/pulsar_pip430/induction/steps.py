@@ -13,12 +13,13 @@ import z3
 
 from entrycache_evidence.core.models import FAULT_OF
 from entrycache_evidence.induction import lemma, symbolic
+from entrycache_evidence.induction.turns import Fold, Visit, any_tuple
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes
-from entrycache_faults.model import Model
-from entrycache_reference.pulsar_pip430 import change, ops
+from entrycache_faults.model import Model, Place
+from entrycache_reference.pulsar_pip430 import change, ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config
 from entrycache_reference.pulsar_pip430.laws.law import Law
-from entrycache_reference.pulsar_pip430.state import State, Step
+from entrycache_reference.pulsar_pip430.state import Cache, Entry, State, Step, initial
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
@@ -234,4 +235,33 @@ RULES: Final = (
 )
 """The rules about one step; `pass_lemmas` proves those about the loop of a pass."""
 
-LEMMAS: Final = tuple(build_lemma(rule) for rule in RULES)
+# --- The loop of a range
+
+PLACES: Final = tuple(Position(1, entry) for entry in (3, 4, 6, 9))
+CACHED: Final = Cache(dict.fromkeys(PLACES, Entry(1, 0, 0, False, 0, None)), 4)
+
+
+def _get_range(model: Model) -> Any:
+    """Run the loop over the cached positions of a range."""
+    positions = any_tuple(PLACES, "state event config positions entries after pos")
+    places: dict[Place, object] = {"entries.positions_between": lambda *about: positions}
+    range_model = lemma.build_term_model(model, {**model.replaced, **places})
+    state = initial(shapes.CONFIG)._replace(caches={shapes.A: CACHED})
+    return range_model["entries.get_range"](state, ops.GetRange(shapes.A, PLACES[0], PLACES[-1]), shapes.CONFIG)
+
+
+def _answer_no_range(state: State, *about: Any) -> Step:
+    return Step(state, outcomes.Hits(()), ())
+
+
+RANGE: Final = Fold(
+    Rule.READ_4,
+    "a lookup of a range marks its cached positions as accessed",
+    "entries.get_range",
+    {"entries.with_entry": Visit(lambda state, name, pos, entry: (pos, entry.accessed), lambda state, *about: state)},
+    _get_range,
+    tuple((pos, True) for pos in PLACES),
+    lemma.LemmaFault("A range marks nothing.", Model(decision.PULSAR.package, {"entries.get_range": _answer_no_range})),
+)
+
+LEMMAS: Final = (*(build_lemma(rule) for rule in RULES), RANGE.lemma())
