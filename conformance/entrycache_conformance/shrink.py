@@ -291,9 +291,20 @@ def shrink_and_confirm(
 
 
 def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
-    """Drop the unneeded steps of a failure whose case was given, and confirm it."""
+    """Drop the unneeded steps of a failure whose case was given, and confirm it.
+
+    A shorter case must show the same defect: a subject with several defects may fail on it for another reason.
+    """
     origin = failing._replace(case=dataclasses.replace(failing.case, earlier=subject.earlier_runs(failing.case)))
-    differs = partial(find_difference, subject)
+    shape = explain.shape_of(subject, failing)
+
+    def differs(shorter: Case) -> Difference | None:
+        difference = find_difference(subject, shorter)
+        if difference is None:
+            return None
+        own = FailingCase(shorter, run_reference(shorter, Coverage()), difference)
+        return difference if explain.has_shape(own, subject.declaration, shape) else None
+
     case, difference = shrink_case(failing.case, failing.difference, differs, tries)
     return confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -24,9 +26,10 @@ from entrycache_conformance.levels import Profile
 from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, lift_waivers, without_operations
 from entrycache_conformance.systems import SYSTEMS
-from entrycache_conformance.systems.reference import reference_subject
+from entrycache_conformance.systems.reference import open_reference, reference_offer, reference_subject
 from entrycache_protocol.errors import UsageError, Verdict
-from entrycache_protocol.subject import TestedSubject
+from entrycache_protocol.subject import InProcessSubject, TestedSubject
+from entrycache_reference.pulsar_pip430.config import LimiterOrder, LimiterTimeout
 from tests.support.findings import CASES, PAGES, Page
 
 HEAP = "heap-removal-breaks-order"
@@ -95,6 +98,22 @@ def test_a_finding_that_nothing_waives_may_be_asked_where_it_has_a_case() -> Non
     assert lift_waivers(reference_subject(PULSAR), (HEAP,), cases).declaration.findings == {}
     with pytest.raises(UsageError, match="waives no finding 'nope'"):
         lift_waivers(reference_subject(PULSAR), ("nope",), cases)
+
+
+def both_limiter_defects(config: Any) -> Any:
+    variants = replace(config.variants, limiter_order=LimiterOrder.OVERTAKING, limiter_timeout=LimiterTimeout.LEAVES)
+    return open_reference(PULSAR.model)(replace(config, variants=variants))
+
+
+def test_a_case_is_not_shortened_to_one_of_another_finding(tmp_path: Path) -> None:
+    subject = InProcessSubject("both", PULSAR, both_limiter_defects, reference_offer(PULSAR))
+    cases = load_finding_cases(PULSAR)
+    first = (*cases["limiter-overtakes"], *cases["limiter-timeout-serves-nobody"])
+    report = conform(subject, options(tmp_path, first, "limits"))
+    assert [(one.finding, one.rules[0]) for one in report.failures] == [
+        ("limiter-overtakes", "R-LIMIT-2"),
+        ("limiter-timeout-serves-nobody", "R-LIMIT-6"),
+    ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.fixes], ids=lambda page: page.name)
