@@ -15,11 +15,12 @@ from typing import Any, Final, NamedTuple
 
 import entrycache_conformance
 from entrycache_conformance import explain, report, shrink
-from entrycache_conformance.judge import Coverage, judge, judge_case, run_reference
+from entrycache_conformance.generate import shrink_case
+from entrycache_conformance.judge import Coverage, find_difference, judge, judge_case, run_reference
 from entrycache_conformance.subjects.wrappers import ALL_FINDINGS, FINDING_SEPARATOR, lift_waivers
 from entrycache_protocol.case import Case, read_case, variants_to_json
 from entrycache_protocol.errors import UsageError, Verdict
-from entrycache_protocol.subject import FailingCase, SkippedRun, TestedSubject, require_supported
+from entrycache_protocol.subject import Difference, FailingCase, SkippedRun, TestedSubject, require_supported
 from entrycache_protocol.system import AnySystem
 
 MAX_TRIES: Final = 60
@@ -130,12 +131,29 @@ def play_finding_cases(subject: TestedSubject, cases: Sequence[FindingCase], lev
         if difference is None:
             continue
         unshortened = FailingCase(case, steps, difference)
-        shortest = (
-            unshortened if difference.is_unanswered else shrink.shorten_and_confirm(subject, unshortened, MAX_TRIES)
-        )
+        shortest = unshortened if difference.is_unanswered else _shorten_and_confirm(subject, unshortened)
         if shortest is not None:
             failing.append((own.finding, shortest))
     return FindingCaseResults(tuple(failing), tuple(skipped))
+
+
+def _shorten_and_confirm(subject: TestedSubject, failing: FailingCase) -> FailingCase | None:
+    """Drop the unneeded steps of a failure whose case was given, and confirm it.
+
+    A shorter case must show the same defect: a subject with several defects may fail on it for another reason.
+    """
+    origin = failing._replace(case=dataclasses.replace(failing.case, earlier=subject.earlier_runs(failing.case)))
+    shape = explain.shape_of(subject, failing)
+
+    def differs(shorter: Case) -> Difference | None:
+        difference = find_difference(subject, shorter)
+        if difference is None:
+            return None
+        own = FailingCase(shorter, run_reference(shorter, Coverage()), difference)
+        return difference if explain.has_shape(own, subject.declaration, shape) else None
+
+    case, difference = shrink_case(failing.case, failing.difference, differs, MAX_TRIES)
+    return shrink.confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
 
 
 def find_repaired(subject: TestedSubject) -> tuple[str, ...]:

@@ -407,8 +407,29 @@ def _play_batch(
     Raises:
         BrokenSubject: a case breaks the subject, and none before it differs.
     """
+    rest = tuple(batch)
+    while rest:
+        judged, failure = _play_to_failure(subject, rest, coverage, skipped, maker, goes_on)
+        if failure is not None:
+            return failure
+        rest = rest[judged:]
+    return None
+
+
+def _play_to_failure(
+    subject: TestedSubject,
+    batch: Sequence[generate.RecordedCase],
+    coverage: Coverage,
+    skipped: list[SkippedRun],
+    maker: generate.CaseMaker,
+    goes_on: GoesOn | None,
+) -> tuple[int, RawFailure | None]:
+    """Play recorded cases, perhaps only up to a run that fails.
+
+    Return the number of cases that were played, and the failure that ends the search.
+    """
     try:
-        answers = subject.play([item.generated.case for item in batch])
+        answers = subject.play_to_failure([item.generated.case for item in batch])
     except BrokenSubject as error:
         if len(batch) == 1 or isinstance(error, BrokenAdapter):
             raise
@@ -416,8 +437,8 @@ def _play_batch(
         failure = next((each for each in alone if each is not None), None)
         if failure is None:
             raise
-        return failure
-    for item, answer in zip(batch, answers, strict=True):
+        return len(batch), failure
+    for item, answer in zip(batch, answers, strict=False):
         if isinstance(answer, SkippedRun):
             skipped.append(answer)
             continue
@@ -429,8 +450,8 @@ def _play_batch(
             raw = _raw_failure(subject, item.generated, difference, item.choices, maker)
             failure = raw if goes_on is None else _end_or_go_on(raw, coverage, skipped, goes_on)
             if failure is not None:
-                return failure
-    return None
+                return len(answers), failure
+    return len(answers), None
 
 
 def _end_or_go_on(raw: RawFailure, coverage: Coverage, skipped: list[SkippedRun], goes_on: GoesOn) -> RawFailure | None:

@@ -92,6 +92,9 @@ MAX_FAILURES: Final = 5
 MAX_REPEATS: Final = 25
 """The number of failures of a shape that was kept, without a new one among them, after which a search ends."""
 
+UNANSWERED_WEIGHT: Final = 5
+"""The number of such failures for which one without an answer counts: it costs a process."""
+
 MAX_KNOWN_HANGS: Final = 3
 """The number of known hangs in one level after which its search ends; each costs its time-out twice."""
 
@@ -213,6 +216,10 @@ class FailureCollector(SubjectWrapper):
         self._tries = self._repeats = self._known_hangs = 0
         self.failures: list[FailingCase] = []
 
+    def play_to_failure(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers in order, perhaps only up to the first run that fails."""
+        return self.subject.play_to_failure(cases)
+
     def waives(self, failing: FailingCase) -> bool:
         """Return whether the failure has the shape of a known or collected one."""
         return self._known.has(failing, self.declaration) or self._is_kept(failing)
@@ -230,7 +237,7 @@ class FailureCollector(SubjectWrapper):
             self._known_hangs += raw.failing.is_hang
             return self._known_hangs < MAX_KNOWN_HANGS
         if self._is_kept(raw.failing):
-            self._repeats += 1
+            self._repeats += UNANSWERED_WEIGHT if raw.failing.difference.is_unanswered else 1
             return self._repeats < MAX_REPEATS
         self._tries += 1
         try:
@@ -288,25 +295,6 @@ def shrink_and_confirm(
     except RestartError as error:
         return mark_unconfirmed(failure.failing, str(error))
     return confirm_failure(WatchedSubject(subject, CONFIRMING, notify, CONFIRM_SECONDS), shortest, failure.origin)
-
-
-def shorten_and_confirm(subject: TestedSubject, failing: FailingCase, tries: int) -> FailingCase | None:
-    """Drop the unneeded steps of a failure whose case was given, and confirm it.
-
-    A shorter case must show the same defect: a subject with several defects may fail on it for another reason.
-    """
-    origin = failing._replace(case=dataclasses.replace(failing.case, earlier=subject.earlier_runs(failing.case)))
-    shape = explain.shape_of(subject, failing)
-
-    def differs(shorter: Case) -> Difference | None:
-        difference = find_difference(subject, shorter)
-        if difference is None:
-            return None
-        own = FailingCase(shorter, run_reference(shorter, Coverage()), difference)
-        return difference if explain.has_shape(own, subject.declaration, shape) else None
-
-    case, difference = shrink_case(failing.case, failing.difference, differs, tries)
-    return confirm_failure(subject, FailingCase(case, run_reference(case, Coverage()), difference), origin)
 
 
 def search_behind_silence(

@@ -106,6 +106,14 @@ class TestedSubject(Protocol):
             BrokenSubject: the subject does not speak the protocol.
         """
 
+    def play_to_failure(self, cases: Sequence[Case]) -> list[Answer]:
+        """Play cases and return the answers in order; a subject may end with the first run that fails.
+
+        Raises:
+            BrokenSubject: the subject does not speak the protocol.
+        """
+        return self.play(cases)
+
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
         """Play histories and return one answer for each, in order; none is repeated, since no two schedules are equal.
 

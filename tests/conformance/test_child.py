@@ -9,6 +9,8 @@ from typing import Final
 
 import pytest
 
+from entrycache_conformance.levels import PROFILES
+from entrycache_conformance.run import Options, conform
 from entrycache_conformance.subjects.child import Child
 from entrycache_conformance.subjects.processes import ChildProcess
 from entrycache_conformance.systems import SYSTEMS
@@ -209,3 +211,55 @@ def test_a_broken_adapter_is_no_violation_and_is_not_tried_again() -> None:
     child = Child([sys.executable, "-c", BROKEN, OFFER, RUN])
     with pytest.raises(BrokenAdapter, match=r"^the library is missing$"):
         child.play([case, case])
+
+
+THROWS: Final = """
+import json, pathlib, sys
+starts = pathlib.Path(sys.argv[1])
+starts.write_text(f"x{starts.read_text() if starts.exists() else ''}")
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["cmd"] == "start":
+        print(json.dumps({"version": 1, "systems": {"pulsar-pip430": {"ops": ["usage"]}}}), flush=True)
+    elif request["cmd"] == "run":
+        print(json.dumps({"id": request["id"], "errored": {"step": 0, "message": "ValueError: 7"}}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("name", "answers", "starts"), [("play_to_failure", 1, 2), ("play", 4, 8)])
+def test_runs_behind_one_that_fails_cost_processes_only_if_they_are_wanted(
+    tmp_path: Path, name: str, answers: int, starts: int
+) -> None:
+    child = Child([sys.executable, "-c", THROWS, str(tmp_path / "starts")])
+    try:
+        played = getattr(child, name)([USAGE] * 4)
+    finally:
+        child.close()
+    assert [type(answer) for answer in played] == [FailedRun] * answers
+    assert len((tmp_path / "starts").read_text()) == starts
+
+
+THROWING_RELEASE: Final = """
+import pathlib, sys
+from entrycache_cli.main import main
+from entrycache_fast import BrokerCache
+
+def mark_read(*arguments):
+    raise RuntimeError("7")
+
+starts = pathlib.Path(sys.argv[1])
+starts.write_text(f"x{starts.read_text() if starts.exists() else ''}")
+BrokerCache.mark_read = mark_read
+main(["serve", "fast"])
+"""
+
+
+@pytest.mark.long
+def test_a_subject_that_throws_is_judged_with_few_processes(tmp_path: Path) -> None:
+    child = Child([sys.executable, "-c", THROWING_RELEASE, str(tmp_path / "starts")], "pulsar-pip430")
+    try:
+        report = conform(child, Options(("queue",), PROFILES["dev"], 0, 0.0, tmp_path))
+    finally:
+        child.close()
+    assert [failure.rules[0] for failure in report.failures] == ["R-LIVENESS-2"]
+    assert len((tmp_path / "starts").read_text()) <= 30

@@ -224,11 +224,22 @@ class Child(TestedSubject):
         """
         answers: list[Answer] = []
         while len(answers) < len(cases):
+            answers += self.play_to_failure(cases[len(answers) :])
+        return answers
+
+    def play_to_failure(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the answers in order up to the first run that fails; each such run costs a process.
+
+        Raises:
+            BrokenSubject: garbage, a wrong count or order, or a failure that does not repeat.
+        """
+        answers: list[Answer] = []
+        while len(answers) < len(cases):
             batch = self._next_batch(cases[len(answers) :])
             got, failure = self._exchange(batch)
             answers += got
             if failure is not None:
-                answers += self._again(batch[len(got) :], failure) if self._patient else [failure]
+                return answers + (self._again(batch[len(got) :], failure) if self._patient else [failure])
         return answers
 
     def play_histories(self, histories: Sequence[History]) -> list[HistoryAnswer]:
