@@ -72,6 +72,15 @@ def test_a_base_or_a_step_that_is_left_out_of_a_lemma_is_a_problem(committed: Pa
     assert compare(proved(8)._replace(skipped=[("z3", "not there")], evidence=[])) == []
 
 
+def test_fewer_states_of_a_claim_are_a_problem(committed: Path) -> None:
+    def claimed(states: int) -> Proof:
+        return Proof([Evidence(Rule.STATE_1, "modelled", f"TLC: it holds; {states} states", "a mutant")], [], [])
+
+    write_evidence(claimed(100))
+    assert compare(claimed(100)) == compare(claimed(101)) == []
+    assert compare(claimed(99)) == ["TLC: it holds: 99 states now, 100 in evidence.json"]
+
+
 def test_more_than_before_is_no_problem(committed: Path) -> None:
     more = proof((Rule.STATE_1, "proved"), (Rule.READ_1, "proved"), (Rule.READ_2, "confirmed"))
     assert compare(more) == []
@@ -295,6 +304,7 @@ def test_the_page_counts_and_names_rules_that_are_only_tested() -> None:
     assert "committed answers detect 1 more. 1 changes pass everything." in text
 
 
+THEOREMS = ROOT / "docs/explanation/theorems.md"
 SHOWN_BY = {
     "proved for all sizes": ("proved", "all sizes"),
     "proved for states of a few shapes": ("proved", "any numbers, in states of these shapes"),
@@ -305,14 +315,23 @@ SHOWN_BY = {
 
 def test_the_status_of_each_theorem_is_that_of_its_rules() -> None:
     evidence = committed_evidence()["evidence"]
-    rows = re.findall(
-        r"^\| ([a-j]) \| .* \| (.*) \| (.*) \|$", (ROOT / "docs/explanation/theorems.md").read_text(), re.M
-    )
+    rows = re.findall(r"^\| ([a-j]) \| .* \| (.*) \| (.*) \|$", THEOREMS.read_text(), re.M)
     assert [letter for letter, _, _ in rows] == list("abcdefghij")
     for letter, status, rules in rows:
         assert any(words in status for words in SHOWN_BY), letter
         graded = {(one["grade"], one.get("covers", "")) for one in evidence if one["rule"] in rules.split(", ")}
         assert all(grade in graded for words, grade in SHOWN_BY.items() if words in status), letter
+
+
+OF_ONE_ENTRY = {Rule.REQUEUE_6.value}
+"""The rules that are about one decision on one entry, so that no size is part of them."""
+
+
+def test_each_rule_of_a_theorem_for_all_sizes_is_proved_for_all_sizes() -> None:
+    covered = {(one["rule"], one.get("covers")) for one in committed_evidence()["evidence"]}
+    for status, rules in re.findall(r"^\| [a-j] \| .* \| (.*) \| (.*) \|$", THEOREMS.read_text(), re.M):
+        if status == "proved for all sizes":
+            assert {rule for rule in rules.split(", ") if (rule, "all sizes") not in covered} <= OF_ONE_ENTRY
 
 
 def test_a_rule_is_proved_or_the_page_gives_the_reason() -> None:

@@ -24,7 +24,9 @@ import z3
 from _pytest.outcomes import Failed
 
 from entrycache_evidence.core import results
-from entrycache_evidence.induction.lemma import Lemma, LemmaFault, Obligation
+from entrycache_evidence.induction import turns
+from entrycache_evidence.induction.lemma import ALL_SIZES, Lemma, LemmaFault, Obligation
+from entrycache_evidence.kafka_streams import loop_lemmas
 from entrycache_evidence.pulsar_pip430 import bounded_models, frame
 from entrycache_evidence.pulsar_pip430.contracts import decide
 from entrycache_evidence.pulsar_pip430.induction import decision, steps
@@ -141,6 +143,14 @@ def narrow_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decide.contract, "__doc__", narrow_text)
 
 
+def narrow_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a lemma about calls of listeners assume a small budget."""
+    edit("kafka_streams.loop_lemmas:_call_obligations", "BUDGET >= 0,", "BUDGET >= 0, BUDGET <= 5,")(monkeypatch)
+    obligations = loop_lemmas._call_obligations(loop_lemmas.keeps_to_the_budget)
+    narrow = loop_lemmas.CALL_LEMMAS[0]._replace(obligations=obligations)
+    monkeypatch.setattr(import_module("tests.evidence.test_induction"), "CALLS", (narrow,))
+
+
 def widen_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a lookup change all stamps."""
     may_change: Any = frame.MAY_CHANGE
@@ -211,6 +221,35 @@ PLANTS: tuple[Plant, ...] = (
             "bool(z3.unknown == answer or ",
         ),
         patching(),
+    ),
+    Plant(
+        "A branch of which z3 knows nothing counts as one that no numbers take",
+        "test_induction.py::test_a_branch_of_which_z3_knows_nothing_is_followed_both_ways",
+        edit("induction.symbolic:_ReachableBranches._ask_solver", "check(term) == z3.unsat", "check(term) != z3.sat"),
+        patching(),
+    ),
+    Plant(
+        "A lemma about a few shapes says that it covers all sizes",
+        "test_induction.py::test_only_a_lemma_about_a_loop_covers_all_sizes",
+        lambda monkeypatch: monkeypatch.setattr(Lemma, "covers", ALL_SIZES),
+    ),
+    Plant(
+        "A premise is too narrow: calls of listeners have a budget of five at most",
+        "test_induction.py::test_what_lemmas_assume_bounds_no_number",
+        narrow_budget,
+        using(name="kafka-streams"),
+    ),
+    Plant(
+        "A fold begins its later turns with the counts of the first",
+        "test_turns.py::test_each_lemma_about_a_loop_refutes_a_bound_on_its_turns",
+        lambda monkeypatch: monkeypatch.setattr(turns, "forget_counts", lambda *about: None),
+        using(package="entrycache_reference.kafka_streams", place="flush.put_back"),
+    ),
+    Plant(
+        "A constraint cuts states of a claim of TLA+, and nobody compares",
+        "test_evidence.py::test_fewer_states_of_a_claim_are_a_problem",
+        edit("core.results:_states_of_claims", "int(said[2])", "1"),
+        committed,
     ),
     Plant(
         "A path is skipped: the last branch of a path is never turned",

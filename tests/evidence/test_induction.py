@@ -13,6 +13,7 @@ z3 = pytest.importorskip("z3", reason="needs the Python package z3-solver")
 from entrycache_evidence.core.models import FAULT_OF  # noqa: E402
 from entrycache_evidence.core.scheduler import run_alone  # noqa: E402
 from entrycache_evidence.induction import lemma as lemmas  # noqa: E402
+from entrycache_evidence.induction import symbolic  # noqa: E402
 from entrycache_evidence.induction.lemma import (  # noqa: E402
     Lemma,
     LemmaFault,
@@ -23,7 +24,7 @@ from entrycache_evidence.induction.lemma import (  # noqa: E402
     list_problems,
 )
 from entrycache_evidence.induction.symbolic import Term, merge_paths, paths  # noqa: E402
-from entrycache_evidence.kafka_streams import size_lemmas  # noqa: E402
+from entrycache_evidence.kafka_streams import loop_lemmas, size_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_legacy import lemmas as legacy_lemmas  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction import decision, shapes, steps  # noqa: E402
 from entrycache_evidence.pulsar_pip430.induction.decision import Decision  # noqa: E402
@@ -120,6 +121,30 @@ def test_every_branch_of_a_function_is_followed() -> None:
     assert is_unsatisfiable(z3.And(number.term == 7, as_term != 1)) is True
 
 
+class _GivesUp:
+    """A solver that never knows an answer."""
+
+    def check(self, term: object) -> Any:
+        return z3.unknown
+
+    def add(self, *terms: object) -> None:
+        """Take terms."""
+
+    push = pop = add
+
+
+def test_a_branch_of_which_z3_knows_nothing_is_followed_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symbolic.Assumptions, "solver", lambda self, further: _GivesUp())
+    monkeypatch.setattr(symbolic, "_branch_answers", {})
+    number = Term(z3.Int("a number of this test"))
+    assert sorted(answer for _, answer in paths(lambda: bool(number > 7), z3.BoolVal(True))) == [False, True]
+
+
+def test_only_a_lemma_about_a_loop_covers_all_sizes() -> None:
+    """A bound on its turns must refute such a lemma."""
+    assert {lemma.covers == lemmas.ALL_SIZES for lemma in LEMMAS if not lemma.loop} == {False}
+
+
 def test_the_facts_come_from_the_functions_of_the_model() -> None:
     for model, is_refuted in ((FAULT_OF[Rule.REQUEUE_8].model, False), (decision.PULSAR, True)):
         take = Decision(DECISION, model)
@@ -179,11 +204,14 @@ def numbers_of(term: Any) -> Iterator[Any]:
         yield from numbers_of(part)
 
 
+CALLS = loop_lemmas.CALL_LEMMAS[:2]
+
+
 def assumptions() -> dict[str, Iterable[Any]]:
     """Return what the lemmas about single steps assume of the states before."""
     return {
         "pulsar-pip430": [shapes.build_constraints(shape.state()) for shape in (*shapes.SHAPES, shapes.CURSOR_LEFT)],
-        "kafka-streams": [size_lemmas.SIZES],
+        "kafka-streams": [size_lemmas.SIZES, *(one.given for call in CALLS for one in call.of_reference())],
         "pulsar-legacy": {id(case.given): case.given for case in legacy_lemmas.LAW_CASES.cases}.values(),
         "pulsar-segmented": {id(case.given): case.given for case in segmented_lemmas.LAW_CASES.cases}.values(),
     }

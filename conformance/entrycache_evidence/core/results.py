@@ -1,8 +1,9 @@
 """Hold the results of a proof run, and compare them with the committed ones.
 
 `Evidence` is a result about one rule, `Refinement` one about a fast cache, and `Proof` all results of a run.
-`evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade or fewer
-obligations than there, so that a loss of evidence fails a build; `write_evidence` writes the file.
+`evidence.json` holds the committed results. `compare` returns a line for each rule that has a lower grade, fewer
+obligations or fewer states of a claim than there, so that a loss of evidence fails a build; `write_evidence` writes the
+file.
 """
 
 import json
@@ -79,6 +80,9 @@ PARTS: Final = {"proved": "z3", "exhausted": "explorer", "confirmed": "crosshair
 OBLIGATIONS: Final = re.compile(r"; (\d+) obligations?$")
 """The end of the line of a lemma."""
 
+CLAIM: Final = re.compile(r"(TLC: .*); (\d+) states$")
+"""The line of a claim that TLC has checked: the claim, and the number of states."""
+
 
 def locate_evidence() -> Path | None:
     """Return the path of the committed evidence, or None outside of a checkout."""
@@ -89,8 +93,9 @@ ALL_RULES: Final = frozenset(rule.value for rule in Rule)
 
 
 def compare(proof: Proof, rules: Collection[str] = ALL_RULES) -> list[str]:
-    """Return the failures, and a line for each of these rules with a lower grade or fewer obligations than committed.
+    """Return the failures, and a line for each of these rules with a lower grade or less behind it than committed.
 
+    Fewer obligations of a lemma are less, and so are fewer states of a claim of TLC.
     A skipped or left-out part counts as unchanged. Without a committed file there is nothing to compare with.
     """
     held = read_baseline(locate_evidence())
@@ -113,7 +118,18 @@ def compare(proof: Proof, rules: Collection[str] = ALL_RULES) -> list[str]:
         )
         if proved.get(rule, number) < number
     ]
-    return [*proof.failures, *weaker, *fewer]
+    states = _states_of_claims([item.bounds for item in proof.evidence])
+    cut = [
+        f"{claim}: {states[claim]} states now, {number} in {EVIDENCE_FILE}"
+        for claim, number in sorted(_states_of_claims([item["bounds"] for item in committed]).items())
+        if states.get(claim, number) < number
+    ]
+    return [*proof.failures, *weaker, *fewer, *cut]
+
+
+def _states_of_claims(lines: list[str]) -> dict[str, int]:
+    """Return the number of states of each claim that TLC has checked, so that a constraint that cuts states shows."""
+    return {said[1]: int(said[2]) for line in lines if (said := CLAIM.match(line))}
 
 
 def _obligations(lines: list[tuple[str, str]]) -> Counter[str]:
