@@ -10,13 +10,9 @@ goes back to the caller.
 A `BulkSearch` plays numbered batches of random cases on several processes. `Workers` are forks of the runner that
 answer numbered tasks. The answers come in the order of the numbers, so that the number of workers changes nothing but
 the time.
-
-The reference's steps through a batch are many small objects without cycles, which live until the batch is judged. A
-`BatchMaker` keeps Python's garbage collector from visiting them again and again.
 """
 
 import dataclasses
-import gc
 import os
 import random
 import time
@@ -55,9 +51,6 @@ MAX_REPLACEMENTS: Final = 3
 
 OMITTING_ONE_TO: Final = 8
 """One case that leaves settings out comes to so many usual ones."""
-
-FULL_COLLECTION_ONE_IN: Final = 64
-"""The garbage of earlier batches is looked for everywhere before one batch in so many."""
 
 Progress = Callable[[int], None]
 """A callback that takes the number of examples judged since the last call, or 0 while a failure is shortened."""
@@ -167,14 +160,13 @@ def find_failure(
     cases = generate.record_seeded_cases(subject.declaration, menu, examples, seed, workload, coverage.definition)
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     size = 1
-    with BatchMaker() as batches:
-        while batch := batches.make(islice(cases, size)):
-            failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
-            progress(len(batch))
-            size = min(2 * size, FIRST_BATCH_MAX)
-            if failure is not None:
-                progress(0)
-                return SearchResult(failure, skipped)
+    while batch := list(islice(cases, size)):
+        failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
+        progress(len(batch))
+        size = min(2 * size, FIRST_BATCH_MAX)
+        if failure is not None:
+            progress(0)
+            return SearchResult(failure, skipped)
     return SearchResult(None, skipped)
 
 
@@ -192,53 +184,18 @@ def search_random_cases(
     source = random.Random(seed)
     maker = generate.CaseMaker(subject.declaration, menu, workload)
     skipped: list[SkippedRun] = []
-    with BatchMaker() as batches:
-        while not enough():
-            samples = (sample_laws(run, coverage.definition) for run in range(BATCH))
-            batch = batches.make(
-                generate.record_case(source, subject.declaration, menu, workload, coverage.definition, sample)
-                for sample in samples
-            )
-            failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
-            if failure is not None:
-                progress(0)
-                return SearchResult(failure, skipped)
-            progress(len(batch))
+    while not enough():
+        samples = (sample_laws(run, coverage.definition) for run in range(BATCH))
+        batch = [
+            generate.record_case(source, subject.declaration, menu, workload, coverage.definition, sample)
+            for sample in samples
+        ]
+        failure = _play_batch(subject, batch, coverage, skipped, maker, goes_on)
+        if failure is not None:
+            progress(0)
+            return SearchResult(failure, skipped)
+        progress(len(batch))
     return SearchResult(None, skipped)
-
-
-class BatchMaker:
-    """A maker of batches that Python's garbage collector does not visit; the collector works while a subject plays.
-
-    What earlier batches left is collected before the next one is made. A batch itself has no cycles, so it needs no
-    collector. At the end of the block the collector visits everything again.
-    """
-
-    def __init__(self) -> None:
-        self._made = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Give everything back to the collector."""
-        gc.unfreeze()
-
-    def make(self, cases: Iterable[generate.RecordedCase]) -> list[generate.RecordedCase]:
-        """Return the cases as a list, which is made without a collection and which no later one visits."""
-        if not gc.isenabled():
-            return list(cases)
-        if self._made % FULL_COLLECTION_ONE_IN == FULL_COLLECTION_ONE_IN - 1:
-            gc.unfreeze()
-        if self._made:
-            gc.collect()
-        self._made += 1
-        gc.disable()
-        try:
-            return list(cases)
-        finally:
-            gc.freeze()
-            gc.enable()
 
 
 class BulkSearch:
@@ -266,7 +223,6 @@ class BulkSearch:
         self._progress = progress
         self._goes_on = goes_on
         self._maker = generate.CaseMaker(subject.declaration, menu, None)
-        self._batches = BatchMaker()
         self._skipped: list[SkippedRun] = []
         self._differences = 0
         self._sent: dict[Rule, int] = {}
@@ -277,12 +233,11 @@ class BulkSearch:
         Raises:
             BrokenSubject: the subject does not speak the protocol, or a worker dies or hangs.
         """
-        with self._batches:
-            if jobs < 2 or not hasattr(os, "fork"):
-                numbers = takewhile(lambda _: not enough(), count())
-                return self._take((number, {}) for number in numbers)
-            with Workers(jobs, self._subject.detach, self._judge_alone) as workers:
-                return self._take(workers.answers(enough))
+        if jobs < 2 or not hasattr(os, "fork"):
+            batches = takewhile(lambda _: not enough(), count())
+            return self._take((number, {}) for number in batches)
+        with Workers(jobs, self._subject.detach, self._judge_alone) as workers:
+            return self._take(workers.answers(enough))
 
     def _take(self, answers: Iterable[tuple[int, dict[str, Any]]]) -> SearchResult:
         for number, answer in answers:
@@ -300,9 +255,7 @@ class BulkSearch:
         source = random.Random(f"bulk {self._seed} {number}")
         declaration, definition = self._subject.declaration, self._coverage.definition
         samples = (sample_laws(run, definition, False) for run in range(BATCH))
-        return self._batches.make(
-            generate.record_case(source, declaration, self._menu, None, definition, each) for each in samples
-        )
+        return [generate.record_case(source, declaration, self._menu, None, definition, each) for each in samples]
 
     def _play(self, number: int, answer: dict[str, Any]) -> RawFailure | None:
         """Play a batch here. If only its worker met a failure, return what the worker met."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import os
 import random
 import signal
@@ -12,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
 
 import pytest
 from hypothesis import settings
@@ -257,39 +255,6 @@ def test_a_failure_that_only_a_worker_meets_is_reported() -> None:
     _, _, failures, _, _ = search_bulk(twisted(lie), 2, batches=1)
     ((case, difference, _, earlier),) = failures
     assert (type(case.steps[difference.at]).name, difference.got.exists, earlier) == ("exists", False, ())
-
-
-class Cycle:
-    """An object that refers to itself, so that only the garbage collector ends it."""
-
-    def __init__(self) -> None:
-        self.own = self
-
-
-def test_a_search_leaves_no_garbage_behind() -> None:
-    living: WeakSet[Cycle] = WeakSet()
-    counts = []
-    with search.BatchMaker() as batches:
-        for _ in range(2 * search.FULL_COLLECTION_ONE_IN):
-            instance = Cycle()
-            living.add(instance)
-            batches.make([])
-            counts.append(len(living))
-    assert max(counts) <= search.FULL_COLLECTION_ONE_IN + 1
-    assert (gc.isenabled(), gc.get_freeze_count()) == (True, 0)
-
-
-def test_the_collector_rests_while_a_batch_is_made_and_does_not_visit_it() -> None:
-    batch: Any = ([gc.isenabled()] for _ in range(1_000))
-    with search.BatchMaker() as batches:
-        batch = batches.make(batch)
-        assert batch == [[False]] * 1_000
-        assert gc.isenabled()
-        visited = {id(item) for item in gc.get_objects()}
-        assert not any(id(item) in visited for item in batch)
-        with pytest.raises(ZeroDivisionError):
-            batches.make(1 // 0 for _ in range(1))
-    assert gc.isenabled()
 
 
 @pytest.mark.long
