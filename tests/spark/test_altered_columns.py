@@ -302,6 +302,92 @@ def alter_reads(rows: list[Row]) -> list[Row]:
     return copies
 
 
+CAUSES: Final[dict[str, tuple[str, ...]]] = {
+    "ANSWER": ("ALL", "FAIL", "BUSY", "SHORT"),
+    "READ_END": ("DONE", "FAILED"),
+    "PERMIT": ("TAKEN", "QUEUED", "REFUSED", "GIVEN"),
+    **{"READ_BEGIN": (), "ASK": (), "LEDGER_DELETE": ()},
+}
+"""The ops of reads and permits with their causes."""
+
+OF_PERMITS: Final = ("read_id", "tail_no", "ticket")
+"""Columns that a PERMIT gets a value in, too."""
+
+OF_READS: Final = (
+    *("cause", "cache", "ledger_id", "entry_id", "cursor", "read_id", "ask_id", "last_entry_id", "permits", "bound"),
+    *("tail_no", "ticket"),
+)
+
+UNDECIDED_OF_READS: Final = {
+    "ANSWER FAIL cause BUSY": "both fail those who wait, and no other ask of the ledger is open that could be joined",
+    "ANSWER BUSY cause FAIL": "both fail those who wait, and no other ask of the ledger is open that could be joined",
+    "PERMIT GIVEN left out": "a reader may hold an entry to the end, and an entry that is not cached has no row",
+}
+"""Changes after which the trace is still one of a correct cache, each with the reason."""
+
+
+def other_values(rows: list[Row], row: Row, name: str) -> list[object]:
+    """Return other values of a column: another cause, a smaller and a larger number, another read or ask."""
+    value = row[name]
+    if name == "cause":
+        return [cause for cause in CAUSES[row["op"]] if cause != value]
+    if name in ("read_id", "ask_id"):
+        first = {"read_id": "READ_BEGIN", "ask_id": "ASK"}[name]
+        others = [one[name] for one in rows if one["op"] == first and one[name] != value]
+        return [others[0], others[-1]]
+    if isinstance(value, str):
+        return [f"other {value}"]
+    return [0] if value is None else [value + 1, value - 1]
+
+
+def alter_each_read(rows: list[Row]) -> tuple[list[Row], dict[str, str]]:
+    """Return a copy for each change of a row of reads or permits, and the kinds of the changes by broker."""
+    copies, kinds = plant.renamed(rows, "unaltered"), {}
+
+    def copy_as(at: int, kind: str, **columns: object) -> None:
+        broker = f"{at} {kind} {len(kinds)}"
+        copy = plant.renamed(rows, broker)
+        copy[at].update(columns)
+        copies.extend(copy)
+        kinds[broker] = kind
+
+    for at, row in enumerate(rows):
+        if row["op"] not in CAUSES:
+            continue
+        event = row["op"] if row["cause"] is None else f"{row['op']} {row['cause']}"
+        for name in OF_READS:
+            if row[name] is not None or (row["op"] == "PERMIT" and name in OF_PERMITS):
+                for value in other_values(rows, row, name):
+                    queued = sum(one["cause"] == "QUEUED" for one in rows[:at])
+                    place = {"tail_no": queued} if value == "QUEUED" else {}
+                    copy_as(at, f"{event} {name} {value if name == 'cause' else ''}".strip(), **{name: value}, **place)
+        nothing = dict.fromkeys(OF_READS)
+        copy_as(at, f"{event} left out", **{**nothing, "op": "METRICS", "value": "{}"})
+    return copies, kinds
+
+
+def check_each_read(reads: list[Row], folder: Path, evaluate: Callable[[Path], AuditResult]) -> None:
+    """Check that each change is named, but for those that no rule can decide."""
+    copies, kinds = alter_each_read(reads)
+    assert len(kinds) > 250
+    named = rules_by_broker(evaluate, plant.write(folder / "each", copies, system=PULSAR))
+    assert "unaltered" not in named
+    unnamed = {kind for broker, kind in kinds.items() if broker not in named}
+    assert unnamed == UNDECIDED_OF_READS.keys(), [broker for broker in kinds if broker not in named]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", ["local", "replay"])
+def test_each_altered_value_of_reads_and_permits_is_named(reads: list[Row], tmp_path: Path, backend: str) -> None:
+    check_each_read(reads, tmp_path, lambda trace: audit_folder(trace, backend))
+
+
+@pytest.mark.long
+def test_the_checker_names_each_altered_value_of_reads_and_permits(reads: list[Row], tmp_path: Path) -> None:
+    copies, kinds = alter_each_read(reads)
+    assert compare_with_windows(plant.write(tmp_path / "each", copies, system=PULSAR)) == 1 + len(kinds)
+
+
 def check_reads(reads: list[Row], folder: Path, evaluate: Callable[[Path], AuditResult]) -> None:
     """Check that each altered copy is named, and the unaltered one is not."""
     named = rules_by_broker(evaluate, plant.write(folder / "altered", alter_reads(reads), system=PULSAR))

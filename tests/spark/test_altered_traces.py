@@ -261,6 +261,34 @@ def count_one_fill_more(rows: list[Row]) -> None:
     pick(later, lambda row: row["expected_reads"] is not None)["expected_reads"] += 1
 
 
+def end_without_a_failure(rows: list[Row]) -> None:
+    """Let a read fail in a later call than it began in, although nothing has failed before."""
+    failures = ("FAIL", "BUSY", "SHORT", "REFUSED")
+    for row in rows:
+        if row["cause"] in failures:
+            break
+        if row["op"] == "READ_END" and row["cause"] == "DONE" and row["call_id"] != row["read_id"]:
+            row["cause"] = "FAILED"
+            return
+    raise LookupError("something has failed before")
+
+
+def delete_another_ledger(rows: list[Row]) -> None:
+    whole = {(row["cache"], row["ledger_id"]) for row in rows if row["op"] == "REMOVE" and row["cause"] == "LEDGER"}
+    pick(rows, lambda row: row["op"] == "LEDGER_DELETE" and (row["cache"], row["ledger_id"]) in whole)["ledger_id"] += (
+        99
+    )
+
+
+def look_before_the_permits(rows: list[Row]) -> None:
+    """Give permits to another read than the one that looks at the cache."""
+    readers = {row["read_id"] for row in rows if row["op"] in ("HIT", "ASK")}
+    row = pick(rows, lambda row: is_permit(row, "TAKEN", waited=False) and row["read_id"] in readers)
+    row["read_id"] = next(
+        one["read_id"] for one in rows if one["op"] == "READ_BEGIN" and one["read_id"] != row["read_id"]
+    )
+
+
 def deliver_for_a_failed_read(rows: list[Row]) -> None:
     failed = next(row for row in rows if row["op"] == "READ_END" and row["cause"] == "FAILED")
     later = (row for row in rows if row["seq"] > failed["seq"] and row["op"] == "READ_DONE")
@@ -273,10 +301,13 @@ OF_READS: dict[str, Alter] = {
     "R-INFLIGHT-3": name_another_cursor,
     "R-INFLIGHT-4": add("entry_id", 1_000, lambda row: row["op"] == "READ_DONE" and row["ask_id"] is not None),
     "R-INFLIGHT-9": deliver_for_a_failed_read,
+    "R-INFLIGHT-10": end_without_a_failure,
     "R-INFLIGHT-13": end_no_read,
     "R-LEDGER-1": add("expected_reads", 1, lambda row: row["op"] == "INSERT" and row["cause"] == "ADD"),
     "R-LEDGER-6": count_one_fill_more,
     "R-LEDGER-14": add("entry_id", 1_000, lambda row: row["op"] == "REMOVE" and row["cause"] == "CURSOR"),
+    "R-LEDGER-17": delete_another_ledger,
+    "R-LIMIT-1": look_before_the_permits,
     "R-LIMIT-2": queue_what_fits,
     "R-LIMIT-3": add("permits", 1, lambda row: is_permit(row, "TAKEN")),
     "R-LIMIT-4": add("tail_no", 1, lambda row: is_permit(row, "QUEUED")),

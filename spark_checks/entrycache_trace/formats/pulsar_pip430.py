@@ -183,8 +183,9 @@ EVENTS: Final = (
     EventFormat(
         "PERMIT",
         ("TAKEN", "QUEUED", "REFUSED", "GIVEN"),
-        "bytes of reads in flight are granted, asked for in vain (the request waits, or is refused), or given back; a "
-        "request that waited is TAKEN, or REFUSED once it has timed out, with the `ticket` of its place in the queue",
+        "bytes of reads in flight are granted, asked for in vain (the request waits, or is refused), or given back, "
+        "with a row for each grant that comes back. What is permitted comes after its row. A request that waited is "
+        "TAKEN, or REFUSED once it has timed out, with the `ticket` of its place in the queue",
         ("cause", "permits"),
         ("bound", "tail_no", "ticket", "read_id"),
     ),
@@ -410,6 +411,13 @@ class ReadRows:
             yield _row("PERMIT", "REFUSED", after, bytes_now, bound=op.permits), {"permits": op.permits}
         if before.limiter.free == self._limit == 0:
             return
+        if op.name == "replay_begin" and op.read in after.pending.of_cursors:
+            wanted = positions_to_replay(before, op)
+            is_single = after.pending.of_cursors[op.read].requests == len(wanted)
+            for pos in self._undecided(op, wanted, after) if is_single else ():
+                permits = estimated_bytes(after.managed[op.cache], pos, pos)
+                row = _row("PERMIT", "REFUSED", after, bytes_now, bound=permits)
+                yield row, {"permits": permits, "read_id": self._reads[op.read]}
         for one in outcome.get("done") or ():
             name = one["read"]
             if name not in self._reads:
@@ -429,8 +437,7 @@ class ReadRows:
         where it wanted to. A replay that fails as it begins was granted all but those positions.
         """
         if op.name == "replay_begin" and name == op.read and "error" in ended:
-            wanted = positions_to_replay(before, op)
-            return [(pos, pos) for number, pos in enumerate(wanted) if (name, number) not in self._decided]
+            return [(pos, pos) for pos in self._undecided(op, positions_to_replay(before, op), after)]
         most = self._wanted.get(name, 0) - len(ended.get("entries") or ())
         managed = after.managed[read.cache]
         cursor = managed.cursors[read.cursor]
@@ -442,6 +449,12 @@ class ReadRows:
             chunk = next_chunk(managed, cursor, most, Config())
             cursor = cursor._replace(read=chunk.after)
         return [(chunk.wanted[0], chunk.wanted[-1])] if chunk is not None and chunk.wanted else []
+
+    def _undecided(self, op: Any, wanted: Sequence[Position], after: State) -> list[Position]:
+        """Return the positions of a replay that were not granted permits, and do not wait for them."""
+        waiting = {one.name for one in after.limiter.waiting}
+        known = {*self._decided, *after.limiter.out, *waiting}
+        return [pos for number, pos in enumerate(wanted) if RangeRequest(op.read, number) not in known]
 
     @property
     def _limit(self) -> int:

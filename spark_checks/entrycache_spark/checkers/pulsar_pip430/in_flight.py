@@ -1,10 +1,12 @@
 """Reads that overlap in time: asks of storage, what they bring, and permits.
 
-`ReadsInFlight` knows the open asks and reads, and what each read was delivered (R-INFLIGHT-1, 2, 3, 4, 9 and 13,
-R-LEDGER-6). `LimiterRows` knows the permits that are out and the requests that wait (R-LIMIT-2 to 7). These rows are
-few, so plain Python reads them, one at a time; what it is not certain of it flags, and the window decides.
+`ReadsInFlight` knows the open asks and reads, and what each read was delivered (R-INFLIGHT-1, 2, 3, 4, 9, 10 and 13,
+R-LEDGER-6). `DeletedLedgers` knows the ledgers that are gone (R-LEDGER-17). `LimiterRows` knows the permits that are
+out and the requests that wait (R-LIMIT-1 to 7). These rows are few, so plain Python reads them, one at a time; what it
+is not certain of it flags, and the window decides.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -71,16 +73,26 @@ class ReadsInFlight:
         self._failed: set[int] = set()
         self._open_asks = 0
         self._limiter = LimiterRows(variants)
+        self._deleted = DeletedLedgers()
+        self._askers: dict[int, int] = {}
+        self._lost: dict[int, int] = {}
+        self._last_failed = primitives.NULL
+        self._brought: dict[int, list[int]] = {}
+        self._names_misses = False
 
     def follow(self, c: Any, settings: Array, flags: Array) -> None:
         """Read a batch."""
+        self._deleted.follow(c, flags)
         named = (c.ask_id != primitives.NULL) | (c.read_id != primitives.NULL)
         brought = ((c.op == w.INSERT) & (c.cause == w.BY_FILL)) | ((c.op == w.READ_DONE) & (c.cause == w.BY_DELIVERED))
-        hit = (c.op == w.HIT) & (c.read_id != primitives.NULL)
+        hit = ((c.op == w.HIT) & (c.read_id != primitives.NULL)) | ((c.op == w.MISS) & (c.ask_id != primitives.NULL))
         for i in np.flatnonzero((c.op >= w.READ_BEGIN) | (named & brought) | hit).tolist():
             op = int(c.op[i])
-            if op in _OF_READS and c.read_id[i] != primitives.NULL:
+            is_request = op == w.PERMIT and c.cause[i] != w.BY_GIVEN
+            if (op in _OF_READS or is_request) and c.read_id[i] != primitives.NULL:
                 self._follow_read(c, i, op, flags)
+            self._follow_failures(c, i, op, flags)
+            self._limiter.follow_read(c, i, op, settings[c.settings[i]])
             if op == w.READ_BEGIN:
                 self._reads[int(c.read_id[i])] = int(c.seq[i])
             elif op == w.READ_END:
@@ -106,6 +118,32 @@ class ReadsInFlight:
             primitives.flag(flags, w.INFLIGHT_13, seq)
         if op == w.READ_END and read is not None:
             read.ended_seq = seq
+
+    def _follow_failures(self, c: Any, i: int, op: int, flags: Array) -> None:
+        """Flag a read that fails without a failure since its begin, or does not fail though one of its asks has."""
+        cause, seq, number = int(c.cause[i]), int(c.seq[i]), int(c.ask_id[i])
+        if op == w.ASK and number != primitives.NULL and c.read_id[i] != primitives.NULL:
+            self._askers[number] = int(c.read_id[i])
+        elif op == w.PERMIT and cause == w.BY_REFUSED:
+            read = int(c.read_id[i])
+            self._lost[read] = seq
+            if read == primitives.NULL:
+                self._last_failed = seq
+        elif op == w.ANSWER and cause != w.BY_ALL:
+            self._last_failed = seq
+            if cause != w.BY_SHORT and number in self._askers:
+                self._lost[self._askers[number]] = seq
+        elif op == w.READ_END and c.read_id[i] != primitives.NULL:
+            has_lost = int(c.read_id[i]) in self._lost
+            if has_lost != (cause == w.BY_FAILED) and (has_lost or self._last_failed < int(c.read_id[i])):
+                primitives.flag(flags, w.INFLIGHT_10, seq)
+        if number != primitives.NULL and op in (w.ANSWER, w.MISS):
+            brought = self._brought.setdefault(number, [0, seq])
+            if op == w.MISS:
+                self._names_misses = True
+                brought[0] -= 1
+            elif cause in (w.BY_ALL, w.BY_SHORT):
+                brought[0] += int(c.last_entry_id[i]) - int(c.entry_id[i]) + 1
 
     def _about_ask(self, c: Any, i: int, op: int, is_caching: bool, flags: Array) -> None:
         number = int(c.ask_id[i])
@@ -180,6 +218,10 @@ class ReadsInFlight:
     def end(self, flags: Array) -> None:
         """Flag reads that have not ended although nothing is open, and a head that was left at the end."""
         self._limiter.end(flags)
+        self._deleted.end(flags)
+        for left, seq in self._brought.values() if self._names_misses else ():
+            if left:
+                primitives.flag(flags, w.INFLIGHT_3, seq)
         if not self._open_asks and not self._limiter.waiting:
             for seq in self._reads.values():
                 primitives.flag(flags, w.INFLIGHT_13, seq)
@@ -208,11 +250,47 @@ def _fill(c: Any, i: int, ask: AskRows, flags: Array) -> None:
         ask.count_before = count
 
 
+_OF_LEDGERS: Final = (w.LEDGER_DELETE, w.INSERT, w.ASK, w.HIT, w.EVICT, w.REQUEUE, w.SNAPSHOT, w.REMOVE)
+"""The ops of which no row may follow that is about a deleted ledger, but for REMOVE LEDGER."""
+
+
+class DeletedLedgers:
+    """The ledgers that were deleted, and those that lost all entries without a deletion."""
+
+    def __init__(self) -> None:
+        self._deleted: set[tuple[int, int]] = set()
+        self._reading: set[int] = set()
+        self._undeleted: list[tuple[int, int]] = []
+
+    def follow(self, c: Any, flags: Array) -> None:
+        """Read a batch."""
+        self._reading.update(np.unique(c.cache[c.op == w.READ_BEGIN]).tolist())
+        is_whole = (c.op == w.REMOVE) & (c.cause == w.BY_LEDGER)
+        gone = {ledger for _, ledger in self._deleted} | {*c.ledger_id[c.op == w.LEDGER_DELETE].tolist()}
+        fit = is_whole | (np.isin(c.op, _OF_LEDGERS) & np.isin(c.ledger_id, [*gone]))
+        for i in np.flatnonzero(fit).tolist():
+            place = (int(c.cache[i]), int(c.ledger_id[i]))
+            if is_whole[i]:
+                if place not in self._deleted:
+                    self._undeleted.append((place[0], int(c.seq[i])))
+            elif place in self._deleted:
+                primitives.flag(flags, w.LEDGER_17, c.seq[i])
+            elif c.op[i] == w.LEDGER_DELETE:
+                self._deleted.add(place)
+
+    def end(self, flags: Array) -> None:
+        """Flag the removals of ledgers that nobody has deleted, where cursors read."""
+        for cache, seq in self._undeleted:
+            if cache in self._reading:
+                primitives.flag(flags, w.LEDGER_17, seq)
+
+
 @dataclass(frozen=True, slots=True)
 class WaitingRow:
-    """A request that waits: its permits, and the moment at which it was queued."""
+    """A request that waits: its permits, its read, and the moment at which it was queued."""
 
     permits: int
+    read: int
     ts_ns: int
 
 
@@ -224,6 +302,59 @@ class LimiterRows:
         self._out = self._head = self._place = self.waiting = 0
         self._queued: dict[int, WaitingRow] = {}
         self._left: tuple[int, int, int] | None = None
+        self._same: Counter[tuple[int, ...]] = Counter()
+        self._of_read: Counter[int] = Counter()
+        self._names_reads = True
+        self._wrong: dict[int, int] = {}
+
+    def follow_read(self, c: Any, i: int, op: int, now: Array) -> None:
+        """Note a row of a read for which no permits are out, or of one that has failed and has some."""
+        if c.read_id[i] == primitives.NULL or now[w.PERMITS_NOW] <= 0 or now[w.LIMIT_NOW] <= 0:
+            return
+        out = self._of_read[int(c.read_id[i])]
+        if op in (w.HIT, w.ASK) and out <= 0:
+            self._wrong.setdefault(w.LIMIT_1, int(c.seq[i]))
+        is_early = op == w.READ_DONE and c.cause[i] == w.BY_DELIVERED and out <= 0
+        if is_early or (op == w.READ_END and c.cause[i] == w.BY_FAILED and out > 0):
+            self._wrong.setdefault(w.LIMIT_5, int(c.seq[i]))
+
+    def _check_columns(self, c: Any, i: int, cause: int, flags: Array) -> None:
+        """Check that a PERMIT has the columns of its cause, and is about the request that was queued."""
+        permits, ticket, seq = int(c.permits[i]), int(c.ticket[i]), int(c.seq[i])
+        waits = cause == w.BY_QUEUED
+        if (not waits and c.tail_no[i] != primitives.NULL) or (
+            (waits or cause == w.BY_REFUSED) and primitives.numbers_differ(int(c.bound[i]), permits)
+        ):
+            primitives.flag(flags, w.LIMIT_4, seq)
+        if ticket == primitives.NULL:
+            return
+        queued = self._queued.get(ticket)
+        if (
+            waits
+            or cause == w.BY_GIVEN
+            or (
+                queued is not None
+                and (
+                    primitives.numbers_differ(int(c.bound[i]), queued.permits)
+                    or primitives.numbers_differ(int(c.read_id[i]), queued.read)
+                )
+            )
+        ):
+            primitives.flag(flags, w.LIMIT_5, seq)
+
+    def _match(self, c: Any, i: int, cause: int, flags: Array) -> None:
+        """Match what is given back with what was granted."""
+        permits, read = int(c.permits[i]), int(c.read_id[i])
+        self._names_reads = self._names_reads and read != primitives.NULL
+        if cause not in (w.BY_TAKEN, w.BY_GIVEN):
+            return
+        sign = 1 if cause == w.BY_TAKEN else -1
+        for key in ((permits,), (read, permits)):
+            if sign < 0 and self._same[key] <= 0:
+                primitives.flag(flags, w.LIMIT_7, int(c.seq[i]))
+            self._same[key] += sign
+        if permits != primitives.NULL:
+            self._of_read[read] += sign * permits
 
     def follow(self, c: Any, i: int, now: Array, flags: Array) -> None:
         """Read a PERMIT."""
@@ -249,6 +380,8 @@ class LimiterRows:
                 primitives.flag(flags, w.LIMIT_4, seq)
             if waited and not self._is_timed_out(ticket, int(c.ts_ns[i]), int(now[w.TIMEOUT_NOW])):
                 primitives.flag(flags, w.LIMIT_6, seq)
+        self._check_columns(c, i, cause, flags)
+        self._match(c, i, cause, flags)
         self._count(c, i, cause, permits, ticket)
         if permits < 0 or not 0 <= self._out <= max(limit, 0):
             primitives.flag(flags, w.LIMIT_7, seq)
@@ -263,7 +396,7 @@ class LimiterRows:
         if cause == w.BY_QUEUED:
             self.waiting += 1
             if c.tail_no[i] != primitives.NULL:
-                self._queued[int(c.tail_no[i])] = WaitingRow(permits, int(c.ts_ns[i]))
+                self._queued[int(c.tail_no[i])] = WaitingRow(permits, int(c.read_id[i]), int(c.ts_ns[i]))
                 self._place = max(self._place, int(c.tail_no[i]) + 1)
         elif ticket != primitives.NULL:
             self.waiting -= 1
@@ -279,6 +412,8 @@ class LimiterRows:
         return ts_ns // 1_000_000 - queued.ts_ns // 1_000_000 >= timeout_millis
 
     def end(self, flags: Array) -> None:
-        """Flag a head that fits and was left at the end."""
+        """Flag a head that fits and was left at the end, and the notes about reads if each PERMIT names its read."""
+        for rule, seq in self._wrong.items() if self._names_reads else ():
+            primitives.flag(flags, rule, seq)
         if self._left is not None:
             primitives.flag(flags, *self._left[:2])

@@ -27,12 +27,20 @@ Level = (
     | removals.ReadCountChecks
     | lookups.Cursors
     | lookups.ReadsInFlight
+    | removals.DeletedLedgers
+    | removals.FailedReads
     | removals.RemovalChecks
     | trigger_points.Carriers
     | triggers.FinalTotals
     | removals.Slots
 )
 Report = Callable[..., None]
+
+WITH_END = (
+    *(removals.ReadCountChecks, removals.DeletedLedgers, removals.FailedReads, removals.Slots),
+    lookups.ReadsInFlight,
+)
+"""The levels that decide something after the last row."""
 
 
 class TooManySlots(Exception):
@@ -170,7 +178,7 @@ class BrokerReplay:
                 raise TooManySlots
             before = row
         for level in levels:
-            if isinstance(level, removals.ReadCountChecks | removals.Slots | lookups.ReadsInFlight):
+            if isinstance(level, WITH_END):
                 level.finish()
         self._unended_passes()
         for place, seq, life, text in self.queue.findings(self.starts and not self.gapped):
@@ -210,6 +218,8 @@ class BrokerReplay:
             ),
             lookups.Cursors(facts, self._report, asking, read & added),
             lookups.ReadsInFlight(facts, self._report, self.variants),
+            removals.DeletedLedgers(facts, self._report),
+            removals.FailedReads(facts, self._report),
             removals.RemovalChecks(facts, self._report, self.rows),
             trigger_points.Carriers(facts, self._report, self.split, begins),
             triggers.FinalTotals(facts, self._report, self.numbered),

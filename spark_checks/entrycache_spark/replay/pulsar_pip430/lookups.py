@@ -310,8 +310,10 @@ class ReadsInFlight:
     def follow(self, now: trigger_points.Moment) -> None:
         """Read one event."""
         row, op = now.row, now.row["op"]
-        if row["read_id"] is not None and op in ("READ_BEGIN", "READ_END", "ASK", "HIT"):
+        is_request = op == "PERMIT" and row["cause"] in ("TAKEN", "QUEUED", "REFUSED")
+        if row["read_id"] is not None and (is_request or op in ("READ_BEGIN", "READ_END", "ASK", "HIT")):
             self._follow_read(row)
+        self._limiter.follow_read(now)
         if op == "PERMIT":
             self._limiter.follow(now)
         elif op == "READ_BEGIN" and row["read_id"] is not None:
@@ -467,6 +469,8 @@ def rules_of(
     yield from _of_reads_in_flight(row, settings)
     if op == "READ_END" and cause == "FAILED" and not facts.counts_failed:
         yield "R-INFLIGHT-9"
+    if op == "READ_END" and facts.virtual:
+        yield "R-INFLIGHT-10"
     yield from _of_thresholds(row, settings, facts)
     yield from _of_levels(row, settings, facts)
 
@@ -479,8 +483,12 @@ def drops_at_once(settings: trigger_points.EffectiveValues | None) -> bool:
 def _of_reads_in_flight(row: trigger_points.Row, settings: trigger_points.EffectiveValues | None) -> Iterable[str]:
     op, cause = row["op"], row["cause"]
     yield from {"ANSWER": ("R-INFLIGHT-1",), "ASK": ("R-INFLIGHT-2",), "READ_BEGIN": ("R-INFLIGHT-13",)}.get(op, ())
+    if op in ("INSERT", "MISS") and row["ask_id"] is not None:
+        yield "R-INFLIGHT-3"
     if op == "INSERT" and cause == "FILL" and row["ask_id"] is not None:
-        yield from ("R-INFLIGHT-3", "R-LEDGER-6")
+        yield "R-LEDGER-6"
+    if op == "LEDGER_DELETE" or (op == "REMOVE" and cause == "LEDGER"):
+        yield "R-LEDGER-17"
     if op == "READ_DONE" and cause == "DELIVERED" and (row["read_id"] is not None or row["ask_id"] is not None):
         yield "R-INFLIGHT-4"
     if op == "READ_BEGIN" and settings is not None and settings.ranks:
@@ -489,6 +497,8 @@ def _of_reads_in_flight(row: trigger_points.Row, settings: trigger_points.Effect
         yield "R-LEDGER-14"
     if op == "PERMIT":
         yield from _PERMIT_RULES.get(cause, ())
+        if row["read_id"] is not None:
+            yield "R-LIMIT-1"
         if cause == "TAKEN" and row["bound"] is not None:
             yield "R-LIMIT-3"
 

@@ -370,6 +370,122 @@ class ReadCount:
     is_known: bool = True
 
 
+class DeletedLedgers:
+    """The ledgers that were deleted (R-LEDGER-17)."""
+
+    def __init__(self, facts: Facts, report: Reporter) -> None:
+        self._facts, self._report = facts, report
+        self._known = facts.starts and not facts.gapped
+        self._deleted: dict[tuple[str, int], int] = {}
+        self._reading: set[str] = set()
+        self._undeleted: list[Row] = []
+
+    def follow(self, now: Moment) -> None:
+        """Read one event."""
+        row, op = now.row, now.row["op"]
+        place, is_whole = (row["cache"], row["ledger_id"]), op == "REMOVE" and row["cause"] == "LEDGER"
+        if op == "READ_BEGIN":
+            self._reading.add(row["cache"])
+        elif is_whole and place not in self._deleted:
+            self._undeleted.append(row)
+        elif place in self._deleted and self._is_late(row, self._deleted[place]) and not is_whole:
+            sure = not self._facts.many or (op, row["cause"]) in (("INSERT", "ADD"), ("SNAPSHOT", "END"))
+            seqs = [self._deleted[place], row["seq"]]
+            self._report("R-LEDGER-17", row, "nothing of a deleted ledger", op, seqs, sure and self._known)
+        elif op == "LEDGER_DELETE":
+            self._deleted[place] = row["seq"]
+
+    def _is_late(self, row: Row, deleted_seq: int) -> bool:
+        """Return whether a row shows an entry that a deletion left, or that came after it."""
+        if row["op"] in ("LEDGER_DELETE", "INSERT", "ASK", "HIT"):
+            return True
+        is_removal = row["op"] in ("EVICT", "REQUEUE", "SNAPSHOT", "REMOVE") and row["life"] is not None
+        return bool(is_removal and row["life"] < deleted_seq and (row["op"] != "REMOVE" or row["cause"] is not None))
+
+    def finish(self) -> None:
+        """Report the ledgers that lost all entries without a deletion, where cursors read."""
+        for row in self._undeleted:
+            if row["cache"] in self._reading:
+                sure = self._known and self._facts.virtual
+                self._report("R-LEDGER-17", row, "LEDGER_DELETE", "REMOVE LEDGER", [row["seq"]], sure)
+
+
+class FailedReads:
+    """The reads that fail (R-INFLIGHT-10), and the entries that answers bring (R-INFLIGHT-3)."""
+
+    def __init__(self, facts: Facts, report: Reporter) -> None:
+        self._facts, self._report = facts, report
+        self._failed_seq = -1
+        self._requested: dict[int, int] = {}
+        self._calls: dict[int, int | None] = {}
+        self._first_asks: dict[int, int] = {}
+        self._lost: set[int] = set()
+        self._refused: dict[int, int] = {}
+        self._with_hits: set[int] = set()
+        self._brought: Counter[int] = Counter()
+        self._answers: dict[int, Row] = {}
+        self._unnamed: Counter[str] = Counter()
+
+    def follow(self, now: Moment) -> None:
+        """Read one event."""
+        row, op, number = now.row, now.row["op"], now.row["read_id"]
+        if op == "READ_END" and number is not None:
+            self._end(row, number)
+        elif op == "READ_BEGIN" and number is not None:
+            self._calls[number] = row["call_id"]
+        elif op == "ASK" and None not in (number, row["ask_id"], row["call_id"]):
+            if self._calls.get(number) == row["call_id"]:
+                self._first_asks[row["ask_id"]] = number
+        elif op == "HIT" and number is not None:
+            self._with_hits.add(number)
+        elif op == "PERMIT" and row["cause"] == "REFUSED":
+            self._refuse(row, number)
+        elif op == "PERMIT" and row["cause"] in ("QUEUED", "TAKEN") and None not in (number, row["call_id"]):
+            self._requested[number] = row["call_id"]
+        elif op == "ANSWER" and row["cause"] is not None:
+            self._answer(row)
+        elif op == "MISS" and row["cause"] in ("READ", "REPLAY"):
+            self._unnamed[row["cache"]] += row["ask_id"] is None
+        if op == "MISS" and row["ask_id"] is not None:
+            self._brought[row["ask_id"]] -= 1
+
+    def _refuse(self, row: Row, number: int | None) -> None:
+        if number is None:
+            self._failed_seq = row["seq"]
+        else:
+            self._refused[number] = row["seq"]
+            if row["call_id"] is not None and self._calls.get(number) == row["call_id"]:
+                self._lost.add(number)
+
+    def _end(self, row: Row, number: int) -> None:
+        failed_seq = max(self._failed_seq, self._refused.get(number, -1))
+        has_cause = failed_seq >= number or not self._facts.names_reads
+        has_cause |= row["call_id"] is not None and self._requested.get(number) == row["call_id"]
+        has_lost = number in self._lost and number not in self._with_hits
+        is_wrong = (row["cause"] == "FAILED" and not has_cause) or (row["cause"] == "DONE" and has_lost)
+        if is_wrong and self._facts.virtual and self._facts.starts and not self._facts.gapped:
+            seqs, sure = [number, row["seq"]], not self._facts.many
+            self._report("R-INFLIGHT-10", row, "a read that ends as its asks do", row["cause"], seqs, sure)
+
+    def _answer(self, row: Row) -> None:
+        number = row["ask_id"]
+        if row["cause"] != "ALL":
+            self._failed_seq = row["seq"]
+        if row["cause"] in ("FAIL", "BUSY") and number in self._first_asks:
+            self._lost.add(self._first_asks[number])
+        if number is not None:
+            self._answers[number] = row
+            if row["cause"] in ("ALL", "SHORT") and None not in (row["entry_id"], row["last_entry_id"]):
+                self._brought[number] += row["last_entry_id"] - row["entry_id"] + 1
+
+    def finish(self) -> None:
+        """Report the answers that have not as many MISS rows as entries, where each MISS names its ask."""
+        for number, row in self._answers.items():
+            if self._brought[number] and self._unnamed.get(row["cache"]) == 0:
+                sure = self._facts.complete and not self._facts.many
+                self._report("R-INFLIGHT-3", row, "a MISS for each entry", "ANSWER", [number, row["seq"]], sure)
+
+
 class ReadCountChecks:
     """The counts of all lives."""
 

@@ -35,6 +35,8 @@ class Facts:
     only_config: bool
     counts_failed: bool
     has_tickets: bool
+    has_permits: bool
+    names_reads: bool
     counts_inserts: bool
 
 
@@ -55,6 +57,8 @@ def facts_of(name: str, rows: list[Row], metadata: Metadata) -> Facts:
         sum(row["op"] == "CONFIG" for row in rows) == 1,
         str(metadata.variants.get("failed_read", "")).lower() == "counted",
         _has_tickets(rows),
+        any(row["op"] == "PERMIT" for row in rows),
+        all(row["read_id"] is not None for row in rows if row["op"] == "PERMIT"),
         any(row["op"] == "INSERT" and row["expected_reads"] is not None for row in rows),
     )
 

@@ -435,10 +435,54 @@ class LimiterReplay:
         self._out = self._next_ticket = self._next_place = self.waiting = 0
         self._queue: dict[int, Row] = {}
         self._before: Moment | None = None
+        self._same: Counter[tuple[int | None, int]] = Counter()
+        self._of_read: Counter[int] = Counter()
+
+    def follow_read(self, now: Moment) -> None:
+        """Check that a row of a read comes while permits are out for it, and that a failed read has none."""
+        row, settings = now.row, now.settings
+        has_names = self._facts.has_permits and self._facts.names_reads
+        if settings is None or not has_names or row["read_id"] is None:
+            return
+        if (settings.permits or 0) <= 0 or (settings.limit_bytes or 0) <= 0:
+            return
+        out, sure = self._of_read[row["read_id"]], self._known and not self._facts.many
+        observed = f"{row['op']}, {out} are out"
+        if row["op"] in ("HIT", "ASK") and out <= 0:
+            self._report("R-LIMIT-1", row, "permits before", observed, [row["seq"]], sure)
+        is_delivery = row["op"] == "READ_DONE" and row["cause"] == "DELIVERED"
+        if (is_delivery and out <= 0) or (row["op"] == "READ_END" and row["cause"] == "FAILED" and out > 0):
+            self._report("R-LIMIT-5", row, "permits until the end", observed, [row["seq"]], sure)
+
+    def _check_columns(self, row: Row) -> None:
+        """Check that a row has the columns of its cause, and is about the request that was queued."""
+        cause, ticket, seqs = row["cause"], row["ticket"], [row["seq"]]
+        is_new = cause in ("QUEUED", "REFUSED") and differ(row["bound"], row["permits"])
+        if (cause not in (None, "QUEUED") and row["tail_no"] is not None) or is_new:
+            self._report("R-LIMIT-4", row, "a request, and a place if it waits", cause, seqs, True)
+        if ticket is not None and cause in ("QUEUED", "GIVEN"):
+            self._report("R-LIMIT-5", row, "no ticket", cause, seqs, True)
+        queued = self._queue.get(ticket) if cause in ("TAKEN", "REFUSED") else None
+        if queued is not None and (
+            differ(row["bound"], queued["permits"]) or differ(row["read_id"], queued["read_id"])
+        ):
+            self._flag("R-LIMIT-5", row, f"{queued['permits']} permits")
+
+    def _match(self, row: Row) -> None:
+        """Check that permits that come back were granted in one piece."""
+        read = row["read_id"] if self._facts.names_reads else None
+        sign = {"TAKEN": 1, "GIVEN": -1}.get(row["cause"], 0)
+        if sign < 0 and self._same[read, row["permits"]] <= 0:
+            self._flag("R-LIMIT-7", row, "permits that are out")
+        self._same[read, row["permits"]] += sign
+        if row["read_id"] is not None:
+            self._of_read[row["read_id"]] += sign * (row["permits"] or 0)
 
     def follow(self, now: Moment) -> None:
         """Read one PERMIT."""
         row = now.row
+        self._check_columns(row)
+        self._match(row)
         if self._before is not None and differ(self._before.row["call_id"], row["call_id"]):
             self._check_rest(self._before)
         if row["permits"] is not None and now.settings is not None:

@@ -1,12 +1,44 @@
 -- R-INFLIGHT-3: a fill that names its ask comes after the answer, is one of the entries that the answer brought, and is
--- made for the cursor that asked. R-CURSOR-7 checks its count against the rank of that cursor.
+-- made for the cursor that asked. R-CURSOR-7 checks its count against the rank of that cursor. If each MISS of the reads of
+-- a cache names its ask, an answer has one MISS for each entry that it brings.
 
 -- checked
-op = 'INSERT' and cause = 'FILL' and ask_id is not null
+op in ('INSERT', 'MISS') and ask_id is not null
 
 -- needs
 entry_id of INSERT FILL
 last_entry_id of ASK, ANSWER
+
+-- window
+with answers as (
+  select
+    broker, ask_id,
+    max(case when op = 'ANSWER' then seq end) as answered_seq,
+    max(case when op = 'ANSWER' then cache end) as cache,
+    sum(case when op = 'ANSWER' and cause in ('ALL', 'SHORT') then last_entry_id - entry_id + 1 else 0 end) as given,
+    sum(case when op = 'MISS' then 1 else 0 end) as missed,
+    max(case when many then 1 else 0 end) = 1 as many
+  from events
+  where ask_id is not null and op in ('ANSWER', 'MISS')
+  group by broker, ask_id
+),
+naming as (
+  select broker, cache
+  from events
+  where op = 'MISS' and cause in ('READ', 'REPLAY')
+  group by broker, cache
+  having count(ask_id) = count(*)
+)
+select
+  a.broker, a.answered_seq as seq, cast(null as bigint) as life,
+  concat('a MISS for each of ', cast(given as string), ' entries') as expected,
+  concat(cast(missed as string), ' MISS rows of the ask of seq ', cast(a.ask_id as string)) as observed,
+  array(a.ask_id, a.answered_seq) as seqs,
+  b.complete and not many as sure
+from answers a
+join naming n on a.broker = n.broker and a.cache = n.cache
+join brokers b on a.broker = b.broker
+where given <> missed
 
 -- over asked
 op = 'INSERT' and (

@@ -1,5 +1,5 @@
 -- R-LIMIT-7: what is free and what is out add up to the limit: no more is granted than is free, and no more is given back
--- than is out.
+-- than is out. What comes back was granted in one piece, to the same read if every PERMIT names its read.
 
 -- checked
 op = 'PERMIT' and cause in ('TAKEN', 'GIVEN')
@@ -19,6 +19,21 @@ end
 
 -- observed
 concat(cause, ' ', cast(permits as string))
+
+-- seqs
+case when permit_before is null then array(seq) else array(permit_before, seq) end
+
+-- sure
+known
+
+-- over permitted: back, but not granted
+cause = 'GIVEN' and same_before <= 0
+
+-- expected
+concat('permits that are out', coalesce(concat(' for the read of seq ', cast(read_id as string)), ''))
+
+-- observed
+concat('GIVEN ', cast(permits as string), ', of which none is out')
 
 -- seqs
 case when permit_before is null then array(seq) else array(permit_before, seq) end

@@ -29,11 +29,12 @@ def ask(s: Script, read: int, first: int, last: int, **columns: Any) -> plant.Ro
 
 
 def answer(s: Script, sent: plant.Row, cause: str = "ALL", **columns: Any) -> plant.Row:
-    """Write the answer to an ask in a call of its own, with a miss for each entry of the range."""
+    """Write the answer to an ask in a call of its own, with a miss for each entry that it brings."""
     names = ("cache", "ledger_id", "entry_id", "last_entry_id", "ask_id")
     row = s.call().row("ANSWER", cause=cause, **{**{name: sent[name] for name in names}, **columns})
-    for entry in range(sent["entry_id"], sent["last_entry_id"] + 1):
-        s.row("MISS", cause="READ", cache="a", ledger_id=1, entry_id=entry, size_bytes=7, ask_id=sent["ask_id"])
+    brought = row["last_entry_id"] if cause in ("ALL", "SHORT") else row["entry_id"] - 1
+    for entry in range(row["entry_id"], brought + 1):
+        s.row("MISS", cause="READ", cache="a", ledger_id=1, entry_id=entry, size_bytes=7, ask_id=row["ask_id"])
         s.counts["miss_entries"] += 1
         s.counts["miss_bytes"] += 7
     return row
@@ -99,7 +100,7 @@ def asked_while_joinable(s: Script, violating: bool) -> Violations:
     third = ask(s, read, 0, 3, ledger_id=2)
     for sent in (first, second, third, *([failing] if violating else [])):
         answer(s, sent)
-    end(s, read)
+    end(s, read, "FAILED")
     return wrong(violating, ("R-INFLIGHT-2", second))
 
 
@@ -124,7 +125,7 @@ def filled_with_what_was_not_brought(s: Script, violating: bool) -> Violations:
     answer(s, sent, "SHORT", last_entry_id=1)
     row = fill(s, sent, 2 if violating else 1)
     end(s, read)
-    return wrong(violating, ("R-INFLIGHT-3", row))
+    return wrong(violating, ("R-INFLIGHT-3", row), ("R-READ-9", row))
 
 
 @scenario()
@@ -206,7 +207,7 @@ def given_back_as_read(s: Script, violating: bool) -> Violations:
     s.offer(at(0), count=2)
     read = begin(s)
     sent = ask(s, read, 1, 1)
-    answer(s, sent, "FAIL")
+    answer(s, sent, "FAIL" if violating else "ALL")
     end(s, read, "FAILED" if violating else "DONE")
     row = s.call().done(at(0))
     assert row is not None
@@ -403,5 +404,97 @@ def granted_more_than_is_free(s: Script, violating: bool) -> Violations:
     s.call()
     permit(s, "TAKEN", 8, bound=8)
     row = permit(s, "TAKEN", 3 if violating else 2, bound=3 if violating else 2)
-    back = permit(s, "GIVEN", 12 if violating else 10)
+    back = permit(s, "GIVEN", 12 if violating else 8)
     return wrong(violating, ("R-LIMIT-7", row), ("R-LIMIT-7", back))
+
+
+@scenario(max_reads_in_flight_bytes=10, acquire_queue=2, acquire_timeout_millis=5)
+def given_back_in_part(s: Script, violating: bool) -> Violations:
+    """Permits come back as they were granted, and to the read that has them."""
+    reads = begin(s), begin(s, "d")
+    for read in reads:
+        permit(s, "TAKEN", 4, bound=4, read_id=read)
+    part = permit(s, "GIVEN", 3 if violating else 4, read_id=reads[0])
+    other = permit(s, "GIVEN", 4, read_id=reads[0 if violating else 1])
+    again = permit(s, "GIVEN", 4, read_id=reads[0]) if violating else other
+    for read in reads:
+        end(s, read)
+    return wrong(violating, ("R-LIMIT-7", part), ("R-LIMIT-7", again))
+
+
+@scenario(max_reads_in_flight_bytes=10, acquire_queue=2, acquire_timeout_millis=5)
+def served_another_request(s: Script, violating: bool) -> Violations:
+    """A request is served with what it asked for when it was queued, and only one that waits has a place."""
+    s.call()
+    permit(s, "TAKEN", 10, bound=10)
+    s.call()
+    queued = permit(s, "QUEUED", 3, bound=2 if violating else 3, tail_no=0)
+    s.call()
+    given = permit(s, "GIVEN", 10, tail_no=7 if violating else None)
+    row = permit(s, "TAKEN", 2 if violating else 3, bound=2 if violating else 3, ticket=0)
+    return wrong(violating, ("R-LIMIT-4", queued), ("R-LIMIT-4", given), ("R-LIMIT-5", row))
+
+
+@scenario(max_reads_in_flight_bytes=10, acquire_queue=2, acquire_timeout_millis=5)
+def read_without_permits(s: Script, violating: bool) -> Violations:
+    """A read takes permits before it asks, and has them until it has released all or failed."""
+    read = begin(s)
+    permit(s, "TAKEN", 4, bound=4, read_id=read)
+    if violating:
+        permit(s, "GIVEN", 4, read_id=read)
+    sent = ask(s, read, 0, 0)
+    answer(s, sent)
+    fill(s, sent, 0, 2)
+    end(s, read)
+    done = s.call().done(at(0))
+    assert done is not None
+    done |= {"read_id": read, "ask_id": sent["ask_id"]}
+    failing = begin(s)
+    permit(s, "TAKEN", 4, bound=4, read_id=failing)
+    answer(s, ask(s, failing, 5, 5), "FAIL")
+    if not violating:
+        permit(s, "GIVEN", 4, read_id=failing)
+    failed = end(s, failing, "FAILED")
+    return wrong(violating, ("R-LIMIT-1", sent), ("R-LIMIT-5", done), ("R-LIMIT-5", failed))
+
+
+@scenario()
+def failed_for_nothing(s: Script, violating: bool) -> Violations:
+    """A read fails if its first ask does, and for no other reason."""
+    read = begin(s)
+    answer(s, ask(s, read, 0, 0), "ALL" if violating else "BUSY")
+    failed = end(s, read, "FAILED")
+    other = begin(s)
+    answer(s, ask(s, other, 1, 1), "FAIL")
+    done = end(s, other, "DONE" if violating else "FAILED")
+    return wrong(violating, ("R-INFLIGHT-10", failed), ("R-INFLIGHT-10", done))
+
+
+@scenario()
+def missed_more_than_was_brought(s: Script, violating: bool) -> Violations:
+    """An answer brings each of its entries once."""
+    read = begin(s)
+    sent = ask(s, read, 0, 1)
+    row = answer(s, sent)
+    if violating:
+        s.row("MISS", cause="READ", cache="a", ledger_id=1, entry_id=2, size_bytes=7, ask_id=sent["ask_id"])
+        s.counts["miss_entries"] += 1
+        s.counts["miss_bytes"] += 7
+    end(s, read)
+    return wrong(violating, ("R-INFLIGHT-3", row))
+
+
+@scenario()
+def kept_after_the_deletion(s: Script, violating: bool) -> Violations:
+    """A deleted ledger loses its entries by the deletion, and nothing else drops a whole ledger."""
+    end(s, begin(s))
+    s.offer(at(0))
+    s.offer(at(0, ledger=2))
+    s.call()
+    s.row("LEDGER_DELETE", cache="a", ledger_id=3 if violating else 1)
+    gone = s.remove("LEDGER", at(0))
+    s.call()
+    s.row("LEDGER_DELETE", cache="a", ledger_id=2)
+    s.remove("LEDGER", at(0, ledger=2))
+    last = s.offer(at(1, ledger=2 if violating else 3))
+    return wrong(violating, ("R-LEDGER-17", gone), ("R-LEDGER-17", last))
