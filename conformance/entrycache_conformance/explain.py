@@ -7,6 +7,8 @@ the first rules:
 it? If they break several rules, the faults that answer as the subject does in the most random cases count. Faults whose
 law the subject's own step breaks come first, then those whose law applies to the step.
 
+The rule of a read inside a forward comes before all these if its answer is what differs first.
+
 2. Which laws does the failing step break, with the subject's own outcome and state? Laws that almost any difference
 breaks wait until the third question has no answer.
 
@@ -118,7 +120,17 @@ def explain_difference(
     others = sorted([fault.rule for fault in faults], key=lambda rule: rule in too_general)
     rules = [*(likely or specific), *others] or laws.broken or [_rule_of_step(observed)]
     order = case.system.blame.order
-    return tuple(dict.fromkeys([order] if order is not None and _is_out_of_order(difference) else rules))
+    if order is not None and _is_out_of_order(difference):
+        return (order,)
+    inner = _rule_of_inner_read(observed)
+    return tuple(dict.fromkeys([*([inner] if inner else []), *rules]))
+
+
+def _rule_of_inner_read(observed: ObservedFailure) -> Rule | None:
+    """Return the rule of a read inside a call of the failing step, if that is what differs first."""
+    if observed.difference.at != observed.at:
+        return None
+    return observed.case.system.blame.inner_rule(observed.steps[observed.at], observed.answers[observed.at])
 
 
 def _is_out_of_order(difference: Difference) -> bool:

@@ -249,6 +249,8 @@ class Blame(NamedTuple):
     """The rule that a leaked reference breaks."""
     order: Rule | None = None
     """The rule that a pass breaks if it takes an entry too early, for a subject with `order_slack`."""
+    inner_rule: Callable[[Any, Any], Rule | None] = lambda done, answer: None
+    """The rule of a read inside a call, if the subject's answer differs from the reference's step first there."""
 
 
 class AbsentRelease(NamedTuple):

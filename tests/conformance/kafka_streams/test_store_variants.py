@@ -9,14 +9,17 @@ from typing import Any, Final
 
 import pytest
 
+from entrycache_conformance.explain import explain_difference
 from entrycache_conformance.java.releases import release_versions
-from entrycache_conformance.judge import Coverage, answer_case, judge, run_reference
+from entrycache_conformance.judge import Coverage, answer_case, judge, judge_case, run_reference
 from entrycache_conformance.replay import replay_case
 from entrycache_conformance.resolve import SubjectChoice, resolve_subject
 from entrycache_conformance.systems import SYSTEMS
+from entrycache_conformance.systems.reference import reference_subject
 from entrycache_evidence.kafka_streams.runs import RELEASED
 from entrycache_protocol.case import case_from_json, read_case
-from entrycache_protocol.subject import TestedSubject
+from entrycache_protocol.subject import InProcessSubject, TestedSubject
+from entrycache_reference.kafka_streams.outcomes import Value
 from tests.support.jvm.params import newest_in_every_run
 
 CASES: Final = sorted((Path(__file__).parent / "store_cases").glob("*.json"))
@@ -109,3 +112,46 @@ def test_k_close_3__a_store_that_its_forward_closes_goes_on_with_what_it_took(fa
 @pytest.mark.rule("K-CLOSE-3")
 def test_k_close_3__the_releases_go_on_with_what_they_took(released: TestedSubject) -> None:
     assert [name for name, steps in CLOSED_BY_THEMSELVES.items() if differs(released, steps)] == []
+
+
+# A read inside a forward.
+
+
+def answer_nothing_inside(config: Any) -> Callable[[Any], Any]:
+    """Open the reference, whose reads of windows inside a forward find nothing."""
+    perform = reference_subject(SYSTEMS["kafka-streams"]).open(config)
+
+    def play(op: Any) -> Any:
+        outcome = perform(op)
+        forwards = (
+            replace(one, inner=tuple(Value(None) if isinstance(each, Value) else each for each in one.inner))
+            for one in outcome.forwarded
+        )
+        return replace(outcome, forwarded=tuple(forwards))
+
+    return play
+
+
+READ_INSIDE: Final = [
+    {"op": "store_open", "store": "w", "kind": "window"},
+    {"op": "window_put", "store": "w", "key": "a", "start": 0, "value": "1"},
+    {
+        "op": "on_forward",
+        "store": "w",
+        "key": "a",
+        "steps": [{"op": "window_get", "store": "w", "key": "a", "start": 0}],
+    },
+    {"op": "store_flush", "store": "w"},
+]
+
+
+@pytest.mark.rule("K-WINDOW-9")
+def test_k_window_9__names_a_wrong_read_inside_a_forward() -> None:
+    system = SYSTEMS["kafka-streams"]
+    offer = reference_subject(system).start_answer["systems"][system.name]
+    subject = InProcessSubject("nothing inside", system, answer_nothing_inside, offer)
+    case = case_from_json({"system": system.name, "steps": READ_INSIDE}, SYSTEMS)
+    judged = judge_case(subject, case)
+    assert judged.difference is not None
+    rules = [rule.value for rule in explain_difference(subject, case, judged.steps, judged.difference)]
+    assert rules[0] == "K-WINDOW-9"

@@ -14,7 +14,7 @@ from entrycache_faults.reference.kafka_streams import SEEDED_FAULTS
 from entrycache_protocol import codec, system
 from entrycache_reference import rules, vocabulary
 from entrycache_reference.kafka_streams import ops, outcomes, view_ops, views
-from entrycache_reference.kafka_streams.state import Node, Row, Space, State, Step, space_of
+from entrycache_reference.kafka_streams.state import Node, Part, Row, Space, State, Step, space_of
 from entrycache_reference.kafka_streams.step import has_loose_order
 from entrycache_reference.kafka_streams.stores import store_of
 
@@ -138,8 +138,45 @@ def is_about_difference(expected: Any, got: Any, row: Row) -> bool:
     return row.rule is not rules.Rule.K_GET_1
 
 
+READS_OF_WINDOWS: Final = (view_ops.WindowGet, view_ops.SessionGet, view_ops.WindowView, view_ops.SessionView)
+
+
+def rule_of_inner_read(done: Step, answer: Any) -> rules.Rule | None:
+    """Return K-WINDOW-9 if the first difference is the answer of a read of windows inside a forward."""
+    written = wire.outcome_json(answer) if isinstance(answer, outcomes.Outcome) else answer
+    forwards = zip(wire.outcome_json(done.outcome).get("forwarded", ()), written.get("forwarded", ()), strict=False)
+    different = next((pair for pair in forwards if pair[0] != pair[1]), None)
+    if different is None or {**different[0], "inner": different[1]["inner"]} != different[1]:
+        return None
+    answers = zip(different[0]["inner"], different[1]["inner"], strict=False)
+    expected = next((one for one, other in answers if one != other), None)
+    reads = (part for part in _all_parts(done.parts) if _reads_windows(part))
+    is_read = expected is not None and any(wire.answer_json(part.answer) == expected for part in reads)
+    return rules.Rule.K_WINDOW_9 if is_read else None
+
+
+def _all_parts(parts: Sequence[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        yield from _all_parts(part.parts)
+
+
+def _reads_windows(part: Part) -> bool:
+    """Return whether a step inside a call reads windows or sessions."""
+    if isinstance(part.event, view_ops.ViewNext) and part.event.view in part.pre.views:
+        store = store_of(part.pre, part.pre.views[part.event.view].range.store)
+        return store.settings.kind is not view_ops.StoreKind.KEY_VALUE
+    return isinstance(part.event, READS_OF_WINDOWS)
+
+
 BLAME: Final = system.Blame(
-    seeded_faults, state_queries, own_step, is_about_difference, GENERAL_LAWS, rules.Rule.K_LIVENESS_2
+    seeded_faults,
+    state_queries,
+    own_step,
+    is_about_difference,
+    GENERAL_LAWS,
+    rules.Rule.K_LIVENESS_2,
+    inner_rule=rule_of_inner_read,
 )
 
 
