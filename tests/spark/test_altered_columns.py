@@ -21,7 +21,7 @@ from entrycache_conformance.systems import SYSTEMS
 from entrycache_protocol.case import case_from_json, config_to_json
 from entrycache_reference.kafka_streams import NAME as STREAMS
 from entrycache_reference.pulsar_pip430 import NAME as PULSAR
-from entrycache_spark.common.results import AuditResult
+from entrycache_spark.common.results import AuditResult, Verdict
 from entrycache_spark.folders import audit_folder
 from entrycache_trace.files import Metadata, iterate_rows, list_parts
 from entrycache_trace.formats.kafka_streams import write_case_trace
@@ -233,6 +233,114 @@ def test_a_value_of_a_store_that_is_not_recorded_accuses_nobody(
                 copies += copy
     result = audit_folder(plant.write(tmp_path / "unrecorded", copies, system=STREAMS), backend)
     assert result.violations == ()
+
+
+_ENTRY: Final = ("key_hash", "cause", "window_start", "window_end")
+DECIDING: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "K-STORE-2": {
+        "STORE_OPEN": ("store_kind", "value"),
+        "PUT": (*_ENTRY, "life"),
+        "BELOW": (*_ENTRY, "life", "call_id"),
+    },
+    "K-STORE-4": {
+        "STORE_OPEN": ("store_kind", "value"),
+        "PUT": (*_ENTRY, "life"),
+        **dict.fromkeys(("BELOW", "FORWARD"), (*_ENTRY, "life", "call_id", "value_hash")),
+    },
+    "K-CLOSE-3": dict.fromkeys(("STORE_CLOSE", "BELOW", "FORWARD", "VIEW", "VIEW_ENTRY"), ("call_id",)),
+    "K-OLD-2": {"STORE_OPEN": ("value",), "FORWARD": ("key_hash", "cause", "life", "value_hash")},
+    "K-VIEW-1": {
+        "STORE_OPEN": ("store_kind",),
+        "PUT": ("key_hash", "cause"),
+        "VIEW": ("cause", "pass_id", "value"),
+        "VIEW_ENTRY": (*_ENTRY, "pass_id", "value"),
+    },
+    "K-WINDOW-1": {
+        "STORE_OPEN": ("store_kind", "value"),
+        "VIEW": ("cause", "pass_id"),
+        "VIEW_ENTRY": ("cause", "pass_id", "value", "window_end"),
+    },
+    "K-WINDOW-2": {
+        "STORE_OPEN": ("store_kind",),
+        "PUT": _ENTRY,
+        "VIEW": ("pass_id", "value"),
+        "VIEW_ENTRY": ("key_hash", "pass_id", "value", "window_end"),
+    },
+    "K-WINDOW-6": {
+        "STORE_OPEN": ("store_kind", "value"),
+        **dict.fromkeys(("PUT", "BELOW", "FORWARD"), ("window_end",)),
+        "PUT": ("window_start", "window_end"),
+    },
+}
+"""The columns that decide each rule of stores, by op. Without `window_start` a VIEW_ENTRY is one of K-VIEW-1, whose
+note says so, and K-WINDOW-6 checks no such BELOW and FORWARD."""
+
+
+IN_ALL, IN_EVERY_OP = "in all", "in every op"
+
+
+def unrecorded(recorded: list[Row]) -> Iterator[tuple[str, str, str, list[Row]]]:
+    """Yield copies that lack a value: the op, the column, which of its rows lack it, and the rows.
+
+    It is null in all rows of the op, in those of all ops, or in one row of a store, which is named.
+    """
+    columns = {(op, name) for ops in DECIDING.values() for op, names in ops.items() for name in names}
+    for op, name in sorted(columns):
+        have = [at for at, row in enumerate(recorded) if row["op"] == op and row[name] is not None]
+        everywhere = [at for at, row in enumerate(recorded) if row["op"] in OPS and row[name] is not None]
+        of_store = {recorded[at]["cache"]: [at] for at in reversed(have)}
+        for how, lacking in ((IN_ALL, have), (IN_EVERY_OP, everywhere), *of_store.items()):
+            copy = plant.renamed(recorded, f"{op} {name} {how}")
+            for at in lacking:
+                copy[at][name] = None
+            yield op, name, how, copy
+
+
+def decides(rule: str, op: str, name: str, how: str) -> bool:
+    """Return whether a rule reads the value of these rows: three rules are about some stores only."""
+    if name not in DECIDING[rule].get(op, ()):
+        return False
+    if how in (IN_ALL, IN_EVERY_OP):
+        return True
+    if op == "STORE_OPEN":
+        return how != "kv" or name != "value" or rule in ("K-STORE-4", "K-OLD-2")
+    is_timeless = rule == "K-VIEW-1" and name.startswith("window")
+    of_store = {"K-VIEW-1": how == "kv" or is_timeless, "K-WINDOW-1": how != "kv", "K-WINDOW-2": how != "kv"}
+    return of_store.get(rule, True)
+
+
+def check_unrecorded(recorded: list[Row], folder: Path, evaluate: Callable[[Path], AuditResult]) -> None:
+    """Check that each rule that a null leaves open is inconclusive, checks nothing, or names what it left out."""
+    copies = list(unrecorded(recorded))
+    rows = [row for *_, own in copies for row in own]
+    result = evaluate(plant.write(folder / "unrecorded", rows, system=STREAMS))
+    assert result.violations == ()
+    wrong = []
+    for op, name, how, own in copies:
+        broker = own[0]["broker"]
+        notes = [note for note in result.notes if f"{broker!r}" in note and name in note]
+        for rule in (rule for rule in DECIDING if decides(rule, op, name, how)):
+            verdict = result.brokers[broker][rule]
+            named = [note for note in notes if rule in note]
+            is_empty = verdict is Verdict.NOTHING_CHECKED and notes != []
+            is_open = verdict is Verdict.INCONCLUSIVE or any("not checked there" in note for note in named)
+            if not (named and is_open) and not is_empty:
+                wrong.append((op, name, how, rule, verdict.value))
+    assert wrong == []
+
+
+def test_a_rule_does_not_conform_without_a_value_that_decides_it(recorded: list[Row], tmp_path: Path) -> None:
+    whole = audit_folder(plant.write(tmp_path / "whole", recorded, system=STREAMS), "local")
+    assert {whole.rules[rule] for rule in DECIDING} == {Verdict.CONFORMS} and whole.notes == ()
+    check_unrecorded(recorded, tmp_path, lambda trace: audit_folder(trace, "local"))
+
+
+@pytest.mark.long
+def test_no_backend_lets_a_rule_conform_without_a_value_that_decides_it(
+    recorded: list[Row], tmp_path: Path, evaluators: dict[str, Callable[[Path], AuditResult]]
+) -> None:
+    for name, evaluate in evaluators.items():
+        check_unrecorded(recorded, tmp_path / name, evaluate)
 
 
 # ---------- reads in flight

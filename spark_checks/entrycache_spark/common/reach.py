@@ -89,6 +89,8 @@ def _queries(rule_id: str, system: str) -> Iterator[tuple[str, _Query, tuple[str
     if rule.window is not None:
         yield rule.id, _Query(rule.window, system), ()
     for condition in rule.conditions:
+        if condition.sure == "false":
+            continue  # it accuses nobody
         query = _Query(f"select * from over_{condition.view}", system)
         yield condition.view, query, (condition.fails, condition.sure)
 

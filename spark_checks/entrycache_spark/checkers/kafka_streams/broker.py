@@ -126,6 +126,15 @@ def _select_values(settings: SettingValues) -> SettingValues:
 READ_OPS: Final = np.array([w.PUT, w.FLUSH, w.DELETE, w.REMOVE, *range(w.STORE_OPEN, w.VIEW_ENTRY + 1)], np.int32)
 """The ops that a store's rules read."""
 
+HANDED: Final = (w.BELOW, w.FORWARD)
+VALUES: Final = (w.BY_PUT, w.BY_VALUE)
+"""The causes of an entry that has a value."""
+
+OF_VALUES: Final = (
+    *(w.WRITTEN_BELOW, w.FORWARDED, w.CHAINED, w.NONE_EXPIRED, w.KEYS_SHOWN, w.ORDER_SHOWN, w.WINDOWS_SHOWN),
+)
+"""The conditions that an event may leave open if it does not record a value."""
+
 MAX_STORED_KEYS: Final = 1_000_000
 """The number of keys of all stores above which the checker gives up."""
 
@@ -190,6 +199,23 @@ class StoreRecord:
     def is_of_another_kind(self, event: StoreEvent) -> bool:
         """Return whether a row is about a window or session that the store cannot hold."""
         return (self.kind == "kv" and event.start != NULL) or (self.kind in ("kv", "window") and event.end != NULL)
+
+    def lacks_values(self, event: StoreEvent) -> bool:
+        """Return whether a row does not record a value that decides some rule; the windows say which rule."""
+        if event.op == w.STORE_OPEN:
+            settings = (self.listens, self.old_values, *(() if self.kind == "kv" else (self.retention, self.interval)))
+            return self.kind == "" or NULL in settings
+        if event.op in (w.VIEW, w.VIEW_ENTRY) and (event.view == NULL or event.text is None):
+            return True
+        if event.op in HANDED and (event.life == NULL or (event.cause in VALUES and event.value == NULL)):
+            return True
+        if event.op in (w.PUT, *HANDED, w.VIEW, w.VIEW_ENTRY) and event.cause == 0:
+            return True
+        if event.op not in (w.PUT, *HANDED, w.VIEW_ENTRY):
+            return False
+        is_timeless = event.start == NULL or (self.kind == "session" and event.end == NULL)
+        is_of_window = self.kind not in ("", "kv") and self.closed_call is None
+        return NULL in (event.key, event.life if event.op == w.PUT else 0) or (is_of_window and is_timeless)
 
     def is_expired(self, event: StoreEvent) -> bool:
         """Return whether a row is about a window that has expired by now."""
@@ -299,9 +325,13 @@ class StoreChecker:
             self._call = event.call
         if event.op == w.STORE_OPEN:
             self._open(event)
-            return
         store = self._stores.get(event.cache)
         if store is None:
+            return
+        if store.lacks_values(event):
+            for condition in OF_VALUES:
+                flag(flags, condition, event.seq)
+        if event.op == w.STORE_OPEN:
             return
         if event.op == w.STORE_CLOSE:
             store.closed_call = event.call

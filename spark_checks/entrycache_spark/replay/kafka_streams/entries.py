@@ -5,7 +5,7 @@
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -61,6 +61,63 @@ def first_put_back(rows: Sequence[Row]) -> int | None:
         if row["op"] == "PUT" and after["op"] == "FAILED" and row["life"] == after["life"] is not None:
             return int(row["seq"])
     return None
+
+
+class DecidingValues(NamedTuple):
+    """Values that decide a rule, of the rows of some ops: in every store, in those of keys, or in those with times."""
+
+    rule: str
+    ops: tuple[str, ...]
+    names: tuple[str, ...]
+    timed: bool | None = None
+
+    def of_row(self, op: str, kind: str | None, unrecorded: Collection[str]) -> list[str]:
+        """Return those of these values that a row of a store does not record."""
+        applies = self.timed is None or (kind is not None and self.timed is (kind != "kv"))
+        return [name for name in self.names if name in unrecorded] if applies and op in self.ops else []
+
+
+TIMES: Final = "window_start or window_end"
+"""The times of a window or session."""
+
+DECIDING: Final = (
+    DecidingValues("K-STORE-2", ("STORE_OPEN",), ("store_kind", "value.retention")),
+    DecidingValues("K-STORE-2", ("PUT", "BELOW"), ("key_hash", "life", "cause", TIMES)),
+    DecidingValues("K-STORE-4", ("STORE_OPEN",), ("store_kind", "value.retention", "value.listens")),
+    DecidingValues("K-STORE-4", ("PUT",), ("key_hash", "life", "cause", TIMES)),
+    DecidingValues("K-STORE-4", ("BELOW", "FORWARD"), ("key_hash", "cause", TIMES, "value_hash")),
+    DecidingValues("K-OLD-2", ("STORE_OPEN",), ("value.old_values",)),
+    DecidingValues("K-OLD-2", ("FORWARD",), ("key_hash", "life", "cause", "value_hash")),
+    DecidingValues("K-VIEW-1", ("STORE_OPEN",), ("store_kind",)),
+    DecidingValues("K-VIEW-1", ("VIEW_ENTRY",), (TIMES,)),
+    DecidingValues("K-VIEW-1", ("VIEW_ENTRY",), ("key_hash", "cause", "pass_id", "value"), timed=False),
+    DecidingValues("K-VIEW-1", ("VIEW",), ("cause", "pass_id", "value"), timed=False),
+    DecidingValues("K-VIEW-1", ("PUT",), ("key_hash", "cause"), timed=False),
+    DecidingValues("K-WINDOW-1", ("STORE_OPEN",), ("store_kind", "value.segment_interval")),
+    DecidingValues("K-WINDOW-1", ("VIEW_ENTRY",), ("cause", "pass_id", "value", TIMES), timed=True),
+    DecidingValues("K-WINDOW-1", ("VIEW",), ("cause", "pass_id"), timed=True),
+    DecidingValues("K-WINDOW-2", ("STORE_OPEN",), ("store_kind",)),
+    DecidingValues("K-WINDOW-2", ("VIEW_ENTRY",), ("key_hash", "pass_id", "value", TIMES), timed=True),
+    DecidingValues("K-WINDOW-2", ("VIEW",), ("pass_id", "value"), timed=True),
+    DecidingValues("K-WINDOW-2", ("PUT",), ("key_hash", "cause", TIMES), timed=True),
+    DecidingValues("K-WINDOW-6", ("STORE_OPEN",), ("store_kind", "value.retention")),
+    DecidingValues("K-WINDOW-6", ("PUT", "BELOW", "FORWARD"), (TIMES,)),
+)
+"""The values of stores that decide rules."""
+
+
+def unrecorded_values(row: Row, kind: str | None, settings: Mapping[str, int], is_open: bool) -> set[str]:
+    """Return the values that a row of a store does not record, by the names of `DECIDING`."""
+    is_timed = kind not in (None, "kv")
+    if row["op"] == "STORE_OPEN":
+        wanted = ("listens", "old_values", *(("retention", "segment_interval") if is_timed else ()))
+        missing = {f"value.{name}" for name in wanted if name not in settings}
+        return missing | ({"store_kind"} if kind is None else set())
+    names = {name for name in ("key_hash", "life", "cause", "pass_id", "value") if row[name] is None}
+    if row["cause"] in ("PUT", "VALUE") and row["value_hash"] is None:
+        names.add("value_hash")
+    is_timeless = row["window_start"] is None or (kind == "session" and row["window_end"] is None)
+    return names | ({TIMES} if is_open and is_timed and is_timeless else set())
 
 
 def same(row: Row | None, other: Row, *names: str) -> bool:

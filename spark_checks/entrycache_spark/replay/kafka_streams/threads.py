@@ -20,6 +20,7 @@ from entrycache_spark.replay.common import (
     replay_each,
 )
 from entrycache_spark.replay.kafka_streams.entries import (
+    DECIDING,
     LIMITS,
     STORE_OPS,
     Calls,
@@ -29,6 +30,7 @@ from entrycache_spark.replay.kafka_streams.entries import (
     applicable_rules,
     as_followed,
     same,
+    unrecorded_values,
 )
 from entrycache_spark.systems.kafka_streams import COLUMNS
 
@@ -222,6 +224,8 @@ class StoreState:
     names: dict[tuple[Any, ...], Row] = field(default_factory=dict)
     """The last VIEW_ENTRY of each name, with its times."""
     keys: defaultdict[int | None, StoredKey] = field(default_factory=lambda: defaultdict(StoredKey))
+    unrecorded: set[tuple[str, str]] = field(default_factory=set)
+    """The ops with the values that some of their rows do not record."""
 
 
 class HandedRow(NamedTuple):
@@ -333,8 +337,20 @@ class Stores:
         if at + 1 == len(self._facts.rows):
             self._end()
 
+    def _report_unrecorded(self, row: Row, store: StoreState) -> None:
+        """Report the rules that an event leaves open: it is the first of its op and store without some value."""
+        op, is_open = row["op"], store.row["op"] == "STORE_OPEN"
+        missing = unrecorded_values(row, store.kind, store.settings, is_open)
+        missing = {name for name in missing if (op, name) not in store.unrecorded}
+        store.unrecorded |= {(op, name) for name in missing}
+        for deciding in DECIDING if missing else ():
+            names = deciding.of_row(op, store.kind, missing)
+            if names:
+                self._report(deciding.rule, row, f"a {op} with {' and '.join(names)}", sure=False)
+
     def _judge(self, row: Row, store: StoreState) -> None:
         op, key = row["op"], store.keys[row["key_hash"]]
+        self._report_unrecorded(row, store)
         if op not in ("BELOW", "FORWARD", "VIEW", "VIEW_ENTRY"):
             return
         is_open = store.row["op"] == "STORE_OPEN"

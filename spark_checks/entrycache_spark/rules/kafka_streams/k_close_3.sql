@@ -4,6 +4,9 @@
 -- checked
 op = 'STORE_CLOSE'
 
+-- needs
+call_id of STORE_CLOSE, BELOW, FORWARD, VIEW, VIEW_ENTRY
+
 -- over stored
 op in ('BELOW', 'FORWARD', 'VIEW', 'VIEW_ENTRY') and whole and is_closed
 

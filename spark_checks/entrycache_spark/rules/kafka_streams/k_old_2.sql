@@ -43,3 +43,18 @@ array(opened_seq, seq)
 
 -- sure
 not many
+
+-- over stored: a value that decides is not recorded
+whole and (
+  (op = 'STORE_OPEN' and (old_values is null))
+  or (op = 'FORWARD' and seq in (keyless_seq, lifeless_seq, causeless_seq, hashless_seq))
+)
+
+-- expected
+'the value, which decides the rule'
+
+-- observed
+concat('a ', op, ' without ', case op when 'STORE_OPEN' then case when old_values is null then 'value.old_values' end else unrecorded end)
+
+-- sure
+false

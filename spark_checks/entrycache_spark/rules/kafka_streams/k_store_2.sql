@@ -82,3 +82,18 @@ array(opened_seq, seq)
 
 -- sure
 not many
+
+-- over stored: a value that decides is not recorded
+whole and (
+  (op = 'STORE_OPEN' and (store_kind is null or (kind <> 'kv' and retention is null)))
+  or (op in ('PUT', 'BELOW') and seq in (keyless_seq, lifeless_seq, causeless_seq, timeless_seq))
+)
+
+-- expected
+'the value, which decides the rule'
+
+-- observed
+concat('a ', op, ' without ', case op when 'STORE_OPEN' then case when store_kind is null then 'store_kind' when kind <> 'kv' and retention is null then 'value.retention' end else unrecorded end)
+
+-- sure
+false

@@ -54,3 +54,19 @@ case when written_seq is null then array(seq) else array(written_seq, seq) end
 
 -- sure
 not many
+
+-- over stored: a value that decides is not recorded
+whole and (
+  (op = 'STORE_OPEN' and (store_kind is null or (kind <> 'kv' and retention is null) or listens is null))
+  or (op = 'PUT' and seq in (keyless_seq, lifeless_seq, causeless_seq, timeless_seq))
+  or (op in ('BELOW', 'FORWARD') and seq in (keyless_seq, causeless_seq, timeless_seq, hashless_seq))
+)
+
+-- expected
+'the value, which decides the rule'
+
+-- observed
+concat('a ', op, ' without ', case op when 'STORE_OPEN' then case when store_kind is null then 'store_kind' when kind <> 'kv' and retention is null then 'value.retention' when listens is null then 'value.listens' end else unrecorded end)
+
+-- sure
+false

@@ -34,3 +34,19 @@ case when view_seq is null then array(seq) else array(view_seq, seq) end
 
 -- sure
 not many
+
+-- over stored: a value that decides is not recorded
+whole and (
+  (op = 'STORE_OPEN' and (store_kind is null or (kind <> 'kv' and segment_interval is null)))
+  or (kind <> 'kv' and op = 'VIEW_ENTRY' and seq in (causeless_seq, viewless_seq, nameless_seq, timeless_seq))
+  or (kind <> 'kv' and op = 'VIEW' and seq in (causeless_seq, viewless_seq))
+)
+
+-- expected
+'the value, which decides the rule'
+
+-- observed
+concat('a ', op, ' without ', case op when 'STORE_OPEN' then case when store_kind is null then 'store_kind' when kind <> 'kv' and segment_interval is null then 'value.segment_interval' end else unrecorded end)
+
+-- sure
+false

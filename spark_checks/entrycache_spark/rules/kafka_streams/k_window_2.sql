@@ -79,3 +79,20 @@ array(opened_seq, seq)
 
 -- sure
 not many
+
+-- over stored: a value that decides is not recorded
+whole and (
+  (op = 'STORE_OPEN' and (store_kind is null))
+  or (kind <> 'kv' and op = 'VIEW_ENTRY' and seq in (keyless_seq, viewless_seq, nameless_seq, timeless_seq))
+  or (kind <> 'kv' and op = 'VIEW' and seq in (viewless_seq, nameless_seq))
+  or (kind <> 'kv' and op = 'PUT' and seq in (keyless_seq, causeless_seq, timeless_seq))
+)
+
+-- expected
+'the value, which decides the rule'
+
+-- observed
+concat('a ', op, ' without ', case op when 'STORE_OPEN' then case when store_kind is null then 'store_kind' end else unrecorded end)
+
+-- sure
+false

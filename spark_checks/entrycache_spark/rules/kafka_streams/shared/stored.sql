@@ -1,6 +1,8 @@
 -- Each event with the state of the caching store whose namespace it names: its settings, its stream time, what it wrote
 -- to the underlying store and forwarded, and what its views answered. `decided`: the rows of the event's call are all
--- there. `own`: the PUT that began the event's life. `misnamed_seq`: an event that gives the key another name or time. `dropped_seq`: the last event by which the cache lost an entry that it had not handed over.
+-- there. `own`: the PUT that began the event's life. `misnamed_seq`: an event that gives the key another name or time.
+-- `dropped_seq`: the last event by which the cache lost an entry that it had not handed over. `keyless_seq` and its like:
+-- the first event of its op and store that does not record a value; `unrecorded` names the values of such an event.
 with kept as (
   select
     e.broker, e.seq, case when op = 'FLUSH' and cause = 'FAILED' then 'FAILED' else op end as op, cause, cache, key_hash,
@@ -40,7 +42,7 @@ settled as (
 ),
 opened as (
   select
-    *, settings.at as opened_seq, settings.kind as kind, settings.retention as retention, settings.listens as listens,
+    *, settings.at as opened_seq, settings.kind as kind, settings.retention as retention, settings.listens as listens, settings.segment_interval as segment_interval,
     settings.old_values as old_values, time - time % settings.segment_interval as segment,
     coalesce(store.op = 'STORE_OPEN', false) as is_open,
     store.op = 'STORE_CLOSE' and store.call_id <> call_id and settings.at is not null as is_closed,
@@ -103,15 +105,35 @@ called as (
       over past as forwarded,
     lag(struct(seq as at, segment as segment, value as value, time as time))
       over (partition by broker, cache, pass_id, op order by seq) as entry_before,
-    min(seq) over (partition by broker, cache, pass_id, key_hash, op) as first_shown
+    min(seq) over (partition by broker, cache, pass_id, key_hash, op) as first_shown,
+    min(case when key_hash is null then seq end) over of_op as keyless_seq,
+    min(case when life is null then seq end) over of_op as lifeless_seq,
+    min(case when cause is null then seq end) over of_op as causeless_seq,
+    min(case when pass_id is null then seq end) over of_op as viewless_seq,
+    min(case when value is null then seq end) over of_op as nameless_seq,
+    min(case when cause in ('PUT', 'VALUE') and value_hash is null then seq end) over of_op as hashless_seq,
+    min(
+      case when is_open and (kind <> 'kv' and window_start is null or kind = 'session' and window_end is null) then seq end
+    ) over of_op as timeless_seq
   from timed
   window
+    of_op as (
+      partition by broker, cache, opened_seq, op order by seq rows between unbounded preceding and current row
+    ),
     of_call as (partition by broker, cache, call_id),
     of_life as (partition by broker, cache, life, call_id),
     past as (partition by broker, cache, opened_seq, key_hash order by seq rows between unbounded preceding and 1 preceding)
 )
 select
   *,
+  concat_ws(
+    ' and ',
+    case when seq = keyless_seq then 'key_hash' end, case when seq = lifeless_seq then 'life' end,
+    case when seq = causeless_seq then 'cause' end, case when seq = viewless_seq then 'pass_id' end,
+    case when seq = nameless_seq then 'value' end, case when seq = hashless_seq then 'value_hash' end,
+    case when seq = timeless_seq and window_start is null then 'window_start' end,
+    case when seq = timeless_seq and kind = 'session' and window_end is null then 'window_end' end
+  ) as unrecorded,
   put.at as put_seq, put.cause as put_cause, put.life as put_life, forwarded.at as forwarded_seq,
   forwarded.cause as forwarded_cause, forwarded.value_hash as forwarded_hash,
   entry_before.at as entry_seq,
