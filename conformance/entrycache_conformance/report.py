@@ -11,7 +11,7 @@ together.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -343,7 +343,11 @@ def build_report(
 ) -> RunReport:
     """Put the results of the levels together; what the subject's waivers keep out counts as skipped."""
     declaration = subject.declaration
-    waivers = sorted(declaration.findings.items())
+    waivers = sorted(
+        (what, finding)
+        for what, finding in declaration.findings.items()
+        if _applies(declaration, what.partition(".")[2], parts)
+    )
     skipped = [*skipped, *(Skip(what, f"waived by the finding {finding}") for what, finding in waivers)]
     laws = declaration.system.laws
     return RunReport(
@@ -369,7 +373,7 @@ def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport])
     for kind, (key, values, defaults) in groups.items():
         for name in () if values is None else [one.name for one in fields(values)]:
             value = getattr(values, name)
-            if value != getattr(defaults, name) and name not in CAPABILITIES:
+            if value != getattr(defaults, name) and name not in CAPABILITIES and _applies(declaration, name, levels):
                 what = f"{key}.{name}"
                 finding = declaration.findings.get(what)
                 findings = "findings" if ", " in (finding or "") else "finding"
@@ -394,6 +398,11 @@ def find_exemptions(declaration: Declaration, levels: Mapping[str, LevelReport])
     for name, level in levels.items():
         if level.missing:
             yield _not_offered(name, level.missing)
+
+
+def _applies(declaration: Declaration, name: str, levels: Collection[str]) -> bool:
+    """Return whether a limit or variant can leave something out at one of these levels; of none, at any."""
+    return not levels or not set(declaration.limits.levels_of.get(name, levels)).isdisjoint(levels)
 
 
 CAPABILITIES: Final = ("threads", "isolation_reads")

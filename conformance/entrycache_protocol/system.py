@@ -108,6 +108,8 @@ class Limits:
 
     optional_arguments: ClassVar[frozenset[tuple[str, str]]] = frozenset()
     """The arguments that no subject has to take, each with its operation."""
+    levels_of: ClassVar[Mapping[str, frozenset[str]]] = MappingProxyType({})
+    """The levels at which a limit or variant leaves something out; one that is not here may do so at each level."""
 
     @property
     def hides_rules(self) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from entrycache_conformance.generate import make_seeded_cases
-from entrycache_conformance.report import find_exemptions
+from entrycache_conformance.report import LevelReport, find_exemptions
 from entrycache_conformance.systems import SYSTEMS
 from entrycache_conformance.systems.kafka_streams.limits import LastPlayed, unsupported_reason
 from entrycache_protocol.case import case_from_json
@@ -103,3 +103,26 @@ def test_a_case_that_grows_is_judged_as_a_new_one() -> None:
     answers = [reasons(case.steps, case.config, is_fresh=True) for case in cases]
     assert len({text.partition("limits.")[2] for own in answers for text in own}) > 2
     assert [reasons(case.steps, case.config, is_fresh=False) for case in cases] == answers
+
+
+@pytest.mark.parametrize(
+    ("levels", "absent"),
+    [
+        (("cache", "store"), {"open_views_overflow", "equal_ends", "concurrent_clear", "close_check"}),
+        (("views",), {"equal_ends", "concurrent_clear", "close_check"}),
+        (("windows",), {"concurrent_clear"}),
+        (("concurrent",), {"open_views_overflow", "equal_ends", "close_check"}),
+        ((), set()),
+    ],
+)
+def test_an_exception_stands_where_it_can_leave_something_out(levels: tuple[str, ...], absent: set[str]) -> None:
+    limits = ("open_views_overflow", "equal_ends", "concurrent_clear")
+    offer = {
+        "ops": [*SYSTEM.ops],
+        "limits": dict.fromkeys(limits, False),
+        "variants": {"close_check": "keyvalue", "total": "running"},
+    }
+    declaration = read_declaration({"version": 1, "systems": {SYSTEM.name: offer}}, SYSTEMS)
+    exceptions = find_exemptions(declaration, dict.fromkeys(levels, LevelReport()))
+    names = {one.what.partition(" = ")[0].partition(".")[2] for one in exceptions if one.kind in ("limit", "variant")}
+    assert names == {*limits, "close_check", "total"} - absent

@@ -9,6 +9,7 @@ judged, steps beyond the limits of a subject, and entries that do not have its s
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol import system
@@ -20,6 +21,21 @@ from entrycache_reference.kafka_streams.state import Part, State, Step, Store, s
 from entrycache_reference.kafka_streams.stores import store_of
 from entrycache_reference.kafka_streams.windows import KEY_BYTES, KIND_OF
 from entrycache_reference.vocabulary import ABSENT
+
+OF_HISTORIES: Final = ("concurrent_resize", "crossed_listeners", "concurrent_clear", "exact_counts_under_threads")
+OF_VIEWS: Final = ("empty_prefix", "open_views_overflow", "delete_under_view")
+OF_WINDOWS: Final = (
+    *("backward_sessions", "open_bounds", "reversed_times", "equal_ends", "zero_bytes", "views_in_put_forward"),
+    *("far_fetch", "expiry_under_view", "close_check"),
+)
+LEVELS_OF: Final = MappingProxyType(
+    {
+        **dict.fromkeys(OF_HISTORIES, frozenset({"concurrent"})),
+        **dict.fromkeys(OF_VIEWS, frozenset({"views", "windows"})),
+        **dict.fromkeys(OF_WINDOWS, frozenset({"windows"})),
+    }
+)
+"""The levels at which the limits, and the variant `close_check`, leave something out of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +77,7 @@ class Limits(system.Limits):
     expiry_under_view: bool = True
 
     optional_arguments = frozenset({("store_view", "isolation")})
+    levels_of = LEVELS_OF
 
     @property
     def hides_rules(self) -> bool:
@@ -223,8 +240,7 @@ def _has_equal_ends(names: set[str]) -> bool:
 
 def _has_window_limits(limits: Any) -> bool:
     """Return whether a subject has a limit about windows or sessions."""
-    names = ("backward_sessions", "open_bounds", "reversed_times", "equal_ends", "zero_bytes", "views_in_put_forward")
-    return not all(getattr(limits, name) for name in (*names, "far_fetch", "expiry_under_view"))
+    return not all(getattr(limits, name, True) for name in OF_WINDOWS)
 
 
 def _find_unplayable(limits: Any, state: State, done: Step) -> str:
