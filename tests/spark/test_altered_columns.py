@@ -108,6 +108,7 @@ NAMED: Final[dict[tuple[str, str], set[str]]] = {
 
 UNDECIDED: Final = {
     ("STORE_OPEN", "cache"): "the rows of a store that no STORE_OPEN names are not judged: a recorder may begin later",
+    ("STORE_OPEN", "once more"): "no rule forbids it, and a store that its own closing opens again stands so",
     ("STORE_OPEN", "store_kind session"): "a window without an end may be a session whose end is not recorded",
     **dict.fromkeys(
         ((op, "manager_bytes") for op in ("BELOW", "FORWARD", "VIEW")),
@@ -166,10 +167,12 @@ def alter_each(rows: list[Row]) -> tuple[list[Row], list[tuple[str, str]]]:
     row = next(row for row in copy if row["op"] == "VIEW" and "prefix" in row["value"])
     row["value"] = json.dumps({**json.loads(row["value"]), "prefix": "62"})
     copies += copy
-    at = alterable(rows, "BELOW", "life")
-    assert at is not None
-    copies += repeat(plant.renamed(rows, "BELOW once more"), at)
-    return copies, [*changes, ("VIEW", "value prefix"), ("BELOW", "once more")]
+    for op in ("BELOW", "STORE_OPEN"):
+        at = alterable(rows, op, "cache")
+        assert at is not None
+        copies += repeat(plant.renamed(rows, f"{op} once more"), at)
+        changes.append((op, "once more"))
+    return copies, [*changes, ("VIEW", "value prefix")]
 
 
 def repeat(rows: list[Row], at: int) -> list[Row]:
