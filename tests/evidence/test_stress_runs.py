@@ -20,8 +20,10 @@ from entrycache_evidence.kafka_streams.runs import PLENTY_BYTES, generate_failin
 from entrycache_evidence.kafka_streams.stress import ask_for_every_view
 from entrycache_evidence.pulsar_pip430.runs import (
     generate_deleted_runs,
+    generate_double_holds,
     generate_held_runs,
     generate_ledger_runs,
+    generate_moved_answers,
     generate_sharing_runs,
     generate_short_answers,
 )
@@ -45,6 +47,8 @@ from entrycache_reference.pulsar_pip430 import (
 )
 from entrycache_reference.pulsar_pip430.config import DeletedAcks, ReadEnd, Replay
 from entrycache_reference.pulsar_pip430.outcomes import Ranked
+from entrycache_reference.pulsar_pip430.pending_reads import split_held, with_read
+from entrycache_reference.pulsar_pip430.reads_in_flight import begin_chunk
 from entrycache_reference.pulsar_pip430.state import Cache
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
@@ -268,7 +272,7 @@ def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
 
 
 LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "pulsar-pip430": ((150, 4500), (25, 7500), (2350, 92500), (160, 11900)),
+    "pulsar-pip430": ((150, 4500), (25, 7500), (2490, 96400), (160, 11900)),
     "kafka-streams": ((320, 7800), (87, 14800), (1190, 38700), (160, 3600)),
     "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
     "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),
@@ -300,6 +304,38 @@ def test_a_view_that_is_to_be_refused_is_reported(place: str, wrong: Callable[[A
     assert find_broken_law(system, runs) == ""
     faulty = Model("entrycache_reference.kafka_streams", {place: wrong})
     assert find_broken_law(system._replace(model=faulty), runs).startswith("K-")
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong", "rule"),
+    [
+        ("pending_reads.is_uncached", lambda work, name, first, last: True, "R-INFLIGHT-1"),
+        ("reads_in_flight.budget_of_replay", lambda state, event, config: 10**6, "R-LIMIT-1"),
+        ("pending_reads.split_held", lambda held, positions, request=None: split_held(held, positions), "R-INFLIGHT-1"),
+    ],
+)
+def test_a_position_that_is_held_twice_shows_faults(place: str, wrong: Callable[..., Any], rule: str) -> None:
+    """The faults are: a cached entry is asked for, no limit for what lies between, and the other request gives back."""
+    system = SYSTEMS["pulsar-pip430"]
+    assert find_broken_law(system, generate_double_holds()) == ""
+    faulty = Model("entrycache_reference.pulsar_pip430", {place: wrong})
+    assert find_broken_law(system._replace(model=faulty), generate_double_holds()).startswith(rule)
+
+
+def test_a_chunk_that_begins_elsewhere_is_reported() -> None:
+    """The fault is that a read goes on from where its cursor stands now."""
+    system = SYSTEMS["pulsar-pip430"]
+
+    def goes_on_elsewhere(work: Any, name: Any, start: Any, config: Any) -> Any:
+        read = work.state.pending.of_cursors[name]
+        at = work.state.managed[read.cache].cursors[read.cursor].read
+        wrong = begin_chunk(work, name, at, config)
+        left = wrong.state.pending.of_cursors.get(name)
+        return wrong if left is None or not left.wanted else with_read(wrong, name, left._replace(start=start))
+
+    assert find_broken_law(system, generate_moved_answers()) == ""
+    faulty = Model("entrycache_reference.pulsar_pip430", {"reads_in_flight.begin_chunk": goes_on_elsewhere})
+    assert find_broken_law(system._replace(model=faulty), generate_moved_answers()).startswith("R-")
 
 
 LEAST_TAKEN = {"pulsar-pip430": 20, "kafka-streams": 3}

@@ -5,6 +5,9 @@ which reads it ends with what, follows from the states before and after it. The 
 entries that storage gives. Which asks a read joins is left to the laws, but for the first one of each gap.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Final
 
 from entrycache_evidence.pulsar_pip430.closed_forms import (
@@ -17,8 +20,15 @@ from entrycache_evidence.pulsar_pip430.closed_forms import (
 from entrycache_reference.pulsar_pip430 import ops, outcomes
 from entrycache_reference.pulsar_pip430.config import Config, InnerAsk, ReadEnd, ShortAnswer
 from entrycache_reference.pulsar_pip430.laws import law
-from entrycache_reference.pulsar_pip430.laws.reads_in_flight import has_hole, is_failing, of_earlier_chunks
-from entrycache_reference.pulsar_pip430.state import OpenRange, RangeRequest, Slot, State, Step
+from entrycache_reference.pulsar_pip430.laws.reads_in_flight import (
+    given_within,
+    has_failure,
+    has_hole,
+    hits_within,
+    is_failing,
+    of_earlier_chunks,
+)
+from entrycache_reference.pulsar_pip430.state import CachedRange, OpenRange, RangeRequest, Slot, State, Step
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName
 
 IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
@@ -92,6 +102,9 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
         and ends_where_it_may(config, pre, event, step)
         and (not is_begin or joins_the_right_asks(config, pre, event, step))
         and expects_what_is_held(touched, step)
+        and holds_by_requests(touched, step)
+        and cuts_around_the_cache(pre, touched, step)
+        and takes_the_first_run(pre, touched, step)
         and has_rows_in_flight(pre, event, step)
         and counts_lookups(pre, step)
     )
@@ -199,6 +212,60 @@ def expects_what_is_held(touched: set[ReadName], step: Step) -> bool:
         slot = Slot(event.cache, event.pos)
         own = [one for name in touched for one in step.state.holds.get(HoldName(name), ()) if one.slot == slot]
         if own and not any(one.is_cached for one in own):
+            return False
+    return True
+
+
+def holds_by_requests(touched: set[ReadName], step: Step) -> bool:
+    """Return whether an open replay holds, under each of its requests, exactly what the ranges of that one have got."""
+    for name in touched & step.state.pending.of_cursors.keys():
+        read = step.state.pending.of_cursors[name]
+        if read.most is not None or any(has_failure(cached) for cached in read.finished):
+            continue
+        own, got = step.state.holds.get(HoldName(name), ()), defaultdict[int | None, list[Position]](list)
+        for cached in (*read.ranges, *read.finished):
+            got[cached.request] += [*hits_within(cached), *given_within(cached)]
+        if any(sorted(one.slot.pos for one in own if one.request == key) != sorted(got[key]) for key in got):
+            return False
+    return True
+
+
+def gaps_within(ranges: Iterable[CachedRange]) -> Iterator[tuple[OpenRange, ...]]:
+    """Yield the gaps of each range, however deep."""
+    for cached in ranges:
+        yield cached.gaps
+        for gap in cached.gaps:
+            yield from gaps_within(gap.rests)
+
+
+def cuts_around_the_cache(pre: State, touched: set[ReadName], step: Step) -> bool:
+    """Return whether what is left of a gap that was cut in this step is a gap only if nothing of it is cached."""
+    pending = step.state.pending.of_cursors
+    for name in touched & pending.keys():
+        before = pre.pending.of_cursors.get(name)
+        known = {gap[:2] for gaps in gaps_within(before.ranges if before else ()) for gap in gaps}
+        for gaps in gaps_within(pending[name].ranges):
+            left = [gap for cut, gap in pairwise(gaps) if cut.is_cut and gap[:2] not in known]
+            entries = step.state.caches[pending[name].cache].entries
+            if any(gap.first <= pos <= gap.last for gap in left for pos in entries):
+                return False
+    return True
+
+
+def takes_the_first_run(pre: State, touched: set[ReadName], step: Step) -> bool:
+    """Return whether a new chunk is the first run of unacknowledged entries from where its read goes on."""
+    for name in touched & step.state.pending.of_cursors.keys():
+        read, before = step.state.pending.of_cursors[name], pre.pending.of_cursors.get(name)
+        is_new = before is None or (before.start, before.wanted) != (read.start, read.wanted)
+        if read.most is None or not read.wanted or not is_new or read.wanted[0].ledger != read.start.ledger:
+            continue
+        managed = step.state.managed[read.cache]
+        cursor, entries = managed.cursors[read.cursor], len(managed.sizes[read.start.ledger])
+        window = range(read.start.entry, min(read.start.entry + read.most, entries))
+        places = [Position(read.start.ledger, entry) for entry in window]
+        left = [pos for pos in places if pos > cursor.mark_delete and pos not in cursor.acks]
+        first = left[0].entry if left else 0
+        if read.wanted != tuple(pos for number, pos in enumerate(left) if pos.entry == first + number):
             return False
     return True
 

@@ -188,13 +188,13 @@ def generate_ledger_runs() -> Iterator[Run]:
 DELETED_RUNS: Final = 300
 
 
-def mix_deleted_ledgers(source: random.Random) -> Iterator[ops.Op]:
+def mix_deleted_ledgers(source: random.Random, sizes: Sequence[int]) -> Iterator[ops.Op]:
     """Delete a ledger among entries that cursors have acknowledged, skipped or are still to read."""
     names = (CursorName("c"), CursorName("d"))[: source.choice((1, 2))]
     places = [at(entry) for entry in range(3)] + [at(entry, 2) for entry in range(5)]
     yield ops.Append(A, places[0], 1)
     yield from (ops.CursorOpen(A, name, at(0), True) for name in names)
-    yield from (ops.Append(A, pos, source.choice((1, 2))) for pos in places[1:])
+    yield from (ops.Append(A, pos, source.choice(sizes)) for pos in places[1:])
     for _ in range(10):
         name, pos = source.choice(names), source.choice(places)
         moves: Sequence[Sequence[ops.Op]] = (
@@ -211,7 +211,7 @@ def mix_deleted_ledgers(source: random.Random) -> Iterator[ops.Op]:
 
 
 def generate_deleted_runs() -> Iterator[Run]:
-    """Generate short runs of deleted ledgers, half of them with invalidations that wait for a call."""
+    """Generate short runs of deleted ledgers, half with invalidations that wait for a call, some without bytes."""
     for number in range(DELETED_RUNS):
         source = random.Random(f"deleted {number}")
         yield (
@@ -225,7 +225,7 @@ def generate_deleted_runs() -> Iterator[Run]:
                 invalidation=configuration.Invalidation.MANUAL if number % 2 else configuration.Invalidation.AT_ONCE,
                 variants=choose_each_variant(configuration.Variants(), source),
             ),
-            tuple(mix_deleted_ledgers(source)),
+            tuple(mix_deleted_ledgers(source, (1, 2) if number % 10 else (0,))),
         )
 
 
@@ -495,6 +495,73 @@ def generate_short_answers() -> Iterator[Run]:
                     ),
                 ),
             )
+
+
+# --- Written runs of reads in flight that cursors, failures and permits cut in pieces
+
+
+def generate_moved_answers() -> Iterator[Run]:
+    """Generate pairs of reads, of which short answers, acknowledgements and moves leave parts out."""
+    c, d, kinds = CursorName("c"), CursorName("d"), ops.StorageAnswerKind
+    moves: Sequence[Sequence[ops.Op]] = (
+        (ops.CursorSeek(A, d, at(0)),),
+        (ops.CursorSeek(A, d, at(7)),),
+        (ops.MarkDelete(A, d, at(4)),),
+        tuple(ops.Ack(A, d, at(entry)) for entry in (2, 3, 5)),
+    )
+    config = configuration.Config(grace_millis=0, storage=configuration.Storage.HELD)
+    shorts: Sequence[ops.StorageAnswerKind | int] = (kinds.ALL, 1, 2)
+    for cut, moved, first, most in product((1, 3), moves, shorts, (4, 5)):
+        answers: list[ops.StorageAnswerKind | int] = [first, *4 * (kinds.ALL,)]
+        yield (
+            config,
+            (
+                *(ops.Append(A, at(entry), 1) for entry in range(7)),
+                *(ops.CursorOpen(A, name, at(start)) for name, start in ((c, 2), (d, 1))),
+                ops.Ack(A, d, at(cut)),
+                *(ops.ReadBegin(A, name, ReadName(name), most) for name in (c, d)),
+                *moved,
+                *(ops.StorageAnswer(ask, answer) for ask, answer in enumerate(answers)),
+                *(ops.CursorState(A, name) for name in (c, d)),
+            ),
+        )
+
+
+def hold_twice(empty: bool, answers: Sequence[ops.StorageAnswerKind]) -> Iterator[ops.Op]:
+    """Replay a cached position alone and within the group that reads over it, beside one of another ledger.
+
+    While an answer has failed and others are due, another cursor replays a part of the group.
+    """
+    c, d = CursorName("c"), CursorName("d")
+    for ledger, size in ((1, 30), (2, 0 if empty else 30)):
+        yield from (ops.Append(A, at(entry, ledger), size) for entry in range(4))
+    yield from (ops.CursorOpen(A, name, at(0)) for name in (c, d))
+    yield from (ops.CursorSeek(A, c, at(1)), ops.ReadBegin(A, c, ReadName("s"), 1))
+    yield from (ops.StorageAnswer(0, ops.StorageAnswerKind.ALL), ops.Release(HoldName("s")))
+    yield ops.ReplayBegin(A, c, ReadName("r"), (at(0), at(1), at(2), at(0, 2)))
+    for ask, answer in enumerate(answers, 1):
+        yield from (ops.StorageAnswer(ask, answer), ops.LimiterState())
+        if ask == 1:
+            yield ops.ReplayBegin(A, d, ReadName("t"), (at(0),))
+    yield from (ops.StorageAnswer(ask, ops.StorageAnswerKind.ALL) for ask in range(4, 8))
+    for read in "rt":
+        yield from (ops.Release(HoldName(read)), ops.LimiterState())
+    yield ops.Observe()
+
+
+def generate_double_holds() -> Iterator[Run]:
+    """Generate grouped replays that hold a position twice, with every answer, with and without permits."""
+    kinds = ops.StorageAnswerKind
+    for permits, failed, zero in product((0, 500, 40_000), configuration.FailedRead, configuration.ZeroReads):
+        variants = configuration.Variants(replay=configuration.Replay.GROUPED, failed_read=failed, zero_reads=zero)
+        config = configuration.Config(
+            grace_millis=0,
+            storage=configuration.Storage.HELD,
+            max_reads_in_flight_bytes=permits,
+            variants=variants,
+        )
+        for answers in product((kinds.ALL, kinds.BUSY), repeat=3):
+            yield config, tuple(hold_twice(permits == 40_000, answers))
 
 
 def generate_narrow_runs() -> Iterator[Run]:

@@ -15,9 +15,11 @@ from entrycache_evidence.pulsar_pip430.runs import (
     STEPS,
     Run,
     generate_deleted_runs,
+    generate_double_holds,
     generate_flight_runs,
     generate_held_runs,
     generate_ledger_runs,
+    generate_moved_answers,
     generate_narrow_runs,
     generate_sharing_runs,
     generate_short_answers,
@@ -384,4 +386,6 @@ def generate_crowded_runs() -> Iterator[Run]:
     yield from generate_flight_runs()
     yield from generate_sharing_runs()
     yield from generate_short_answers()
+    yield from generate_moved_answers()
+    yield from generate_double_holds()
     yield from generate_narrow_runs()

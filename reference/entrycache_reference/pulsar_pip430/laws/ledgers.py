@@ -4,6 +4,7 @@ Those of acknowledgements compare a cursor before and after; their *target* is t
 Those of what leaves look at the invalidations among the parts: which there are, and up to where. Those of permits look
 at the ranges that are open after a step, and at what is held: which request each belongs to, and which are out."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, takewhile
 from typing import Any, Final, NamedTuple
@@ -445,8 +446,8 @@ def reads_no_more_than_the_limit(config: Config, pre: State, event: ops.ReplayBe
     """Check R-LIMIT-1, for what a grouped replay reads beside its positions: the limit has room for all of it."""
     read = step.state.pending.of_cursors[event.read]
     ranges = (*read.ranges, *read.waiting, *read.finished)
-    read_entries = {(one.first.ledger, entry) for one in ranges for entry in range(one.first.entry, one.last.entry + 1)}
-    between = read_entries - {(pos.ledger, pos.entry) for pos in read.wanted}
+    read_entries = [(one.first.ledger, entry) for one in ranges for entry in range(one.first.entry, one.last.entry + 1)]
+    between = [*(Counter(read_entries) - Counter((pos.ledger, pos.entry) for pos in read.wanted)).elements()]
     sizes = pre.managed[read.cache].sizes
     has_unknown = any(not any(sizes[pos.ledger]) for pos in read.wanted)
     if has_unknown or not between:
