@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from entrycache_spark import duckdb_backend, plan, survey
-from entrycache_spark.common import results, rule_files
+from entrycache_spark.common import results, rule_files, unknown_values
 from entrycache_spark.common.system import (
     Checker,
     CheckerGaveUp,
@@ -90,8 +90,8 @@ def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, r
     """Check a broker.
 
     Raises:
-        CheckerGaveUp: see `Checker`; or the trace holds events of another system or without their cache, which the SQL
-            backend names.
+        CheckerGaveUp: see `Checker`; or the trace holds events of another system, without their cache or without a
+            value that they need, which the SQL backend names.
     """
     result = _read_in_order(parts, metadata, checker, resources)
     if any(is_foreign_event(kind.row["op"], kind.row["cause"], metadata.system) for kind in result.kinds):
@@ -99,6 +99,8 @@ def _check_broker(parts: Sequence[Part], metadata: Metadata, checker: Checker, r
     named = ops_with_cache(metadata.system)
     if any(kind.row["op"] in named and kind.row["cache"] is None for kind in result.kinds):
         raise CheckerGaveUp("the trace holds events that do not name their cache")
+    if any(unknown_values.is_incomplete(kind.row, metadata) for kind in result.kinds):
+        raise CheckerGaveUp("the trace holds events without a value that they need")
     return result
 
 
@@ -183,6 +185,7 @@ def _broker_facts(
         own.open_bytes,
         own.opened,
         own.unread,
+        False,
         applicability.checked,
         own.clean,
         applicability.inapplicable,

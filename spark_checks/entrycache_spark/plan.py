@@ -69,11 +69,14 @@ def run_windows(
     """
 
     def proved_findings(decided: Sequence[rule_files.RuleFile]) -> results.Findings:
-        return unknown_values.withdraw_violations(
-            findings.findings_for(decided),
-            metadata,
-            unknown_values.RowsInSql(backend, metadata.system),
-        )
+        rows = unknown_values.RowsInSql(backend, metadata.system)
+        proved = unknown_values.withdraw_violations(findings.findings_for(decided), metadata, rows)
+        incomplete = [broker.name for broker in brokers if broker.incomplete]
+        counts = rows.counts(incomplete) if incomplete else {}
+        return {
+            name: unknown_values.doubt_clean_rules(own, name, counts[name], metadata) if name in counts else own
+            for name, own in proved.items()
+        }
 
     windows = Windows(backend, brokers, metadata)
     unproved = unproved_brokers(brokers, metadata, rules)

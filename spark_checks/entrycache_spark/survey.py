@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from entrycache_protocol.errors import UsageError
-from entrycache_spark.common import rule_files, system
+from entrycache_spark.common import rule_files, system, unknown_values
 from entrycache_trace.files import Metadata, duplicate_message
 
 _QUEUE_FACTS: Final = ("unnumbered", "unlinked")
@@ -47,7 +47,10 @@ _FACTS: Final = {
 
 
 class BrokerFacts(NamedTuple):
-    """The facts about a broker's rows from one scan, and the rules that a single-pass checker has proved."""
+    """The facts about a broker's rows from one scan, and the rules that a single-pass checker has proved.
+
+    `incomplete`: some row lacks a value that its event needs.
+    """
 
     name: str
     row_count: int
@@ -61,6 +64,7 @@ class BrokerFacts(NamedTuple):
     open_bytes: int
     opened: bool
     unread: bool
+    incomplete: bool
     checked: dict[str, int]
     proved: Set[str] = frozenset()
     inapplicable: frozenset[str] = frozenset()
@@ -140,6 +144,7 @@ def survey_brokers(
     facts = {name: text if parts.numbers_slots or name not in _QUEUE_FACTS else "0" for name, text in _FACTS.items()}
     untold = define_marked(backend, metadata)
     facts["lacking"] = missing_count_sql(rules, untold)
+    facts["incomplete"] = unknown_values.incomplete_sql(metadata)
     facts["foreign_seq"] = f"min(case when {system.foreign_events_sql(metadata.system)} then seq end)"
     facts["nameless_seq"] = f"min(case when {system.nameless_events_sql(metadata.system)} then seq end)"
     facts |= {f"c_{rule.column}": f"count_if({rule.checked})" for rule in rules}
@@ -178,6 +183,7 @@ def _broker_facts(row: dict[str, Any], rules: Sequence[rule_files.RuleFile], met
         int(row["open_bytes"]),
         row["opening"] > 0,
         row["unread"] > 0,
+        row["incomplete"] > 0,
         {rule.id: row[f"c_{rule.column}"] for rule in rules},
     )
 

@@ -88,6 +88,41 @@ def test_what_a_recorder_does_not_know_accuses_nobody(tmp_path: Path, system: st
     assert sorted({(one.broker, one.rule) for one in result.violations}) == []
 
 
+READ_VALUES: Final = {
+    "pulsar-pip430": (
+        ("HIT", "life", "R-READ-1"),
+        ("EVICT", "size_bytes", "R-STATE-2"),
+        ("REQUEUE", "pass_id", "R-REQUEUE-3"),
+        ("INSERT", "ledger_id", "R-INSERT-1"),
+    ),
+    "kafka-streams": (("HIT", "life", "K-GET-2"), ("PUT", "dirty", "K-EVICT-4"), ("PUT", "key_hash", "K-FLUSH-3")),
+    "pulsar-legacy": (("PASS_END", "pass_id", "L-EVICT-3"), ("INSERT", "ledger_id", "L-READ-5")),
+    "pulsar-segmented": (
+        ("ASK", "ledger_id", "S-RANGE-1"),
+        ("HIT", "life", "S-RANGE-2"),
+        ("SKIP", "size_bytes", "S-RING-1"),
+        ("PASS_BEGIN", "bound", "S-SEGMENT-4"),
+        ("SNAPSHOT", "ledger_id", "S-STATE-2"),
+    ),
+}
+"""Values that an event needs, each with a rule that reads it."""
+
+
+@pytest.mark.parametrize("backend", ["local", "replay", pytest.param("checker", marks=pytest.mark.long)])
+@pytest.mark.parametrize("system", PRESETS)
+def test_a_rule_is_not_clean_without_a_value_that_it_reads(tmp_path: Path, system: str, backend: str) -> None:
+    rows = next(iter(plant.honest(tmp_path / "honest", 600, 4, preset=PRESETS[system]).values()))
+    altered = plant.renamed(rows, "whole")
+    for op, name, _ in READ_VALUES[system]:
+        altered += plant.renamed([{**row, name: None} if row["op"] == op else row for row in rows], f"{op} {name}")
+    result = BACKENDS[backend](plant.write(tmp_path / "trace", altered, system=system, threads="one", clock="virtual"))
+    for op, name, rule in READ_VALUES[system]:
+        verdict = result.brokers[f"{op} {name}"][rule]
+        assert result.brokers["whole"][rule] is Verdict.CONFORMS, rule
+        assert verdict in {Verdict.INCONCLUSIVE, Verdict.NOTHING_CHECKED}, (op, name, rule, verdict)
+        assert any(f"{op} {name}" in note and rule in note for note in result.notes), (op, name, rule, result.notes)
+
+
 CASES: Final = {"limits": "b1", "ledger": "b8", "cursors": "b2", "stores": "b5"}
 """For each level, and for stores, the random case whose rows are of most kinds."""
 

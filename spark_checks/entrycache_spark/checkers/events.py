@@ -47,6 +47,7 @@ class Events(Generic[R]):
             CheckerGaveUp, UsageError: the checker cannot decide these events.
         """
         c = read_arrays(batch, self.names, self._rows)
+        _check_positions(c)
         settings, numbers = self.effective.follow(c, batch)
         c = c._replace(settings=numbers)
         self.span.follow(c)
@@ -78,6 +79,16 @@ class Events(Generic[R]):
             kinds=tuple(self.kinds.of(self.effective)),
             clean=clean,
         )
+
+
+def _check_positions(c: Any) -> None:
+    """Check that each position has a ledger, if the rows of the system have positions.
+
+    Raises:
+        CheckerGaveUp: one has none.
+    """
+    if "ledger_id" in c._fields and np.any((c.ledger_id == NULL) & (c.entry_id != NULL)):
+        raise CheckerGaveUp("a position has no ledger")
 
 
 # ---------- kinds of events

@@ -4,6 +4,8 @@ The page of the trace format says which columns each event needs. Where a row la
 a broker have a cause, an origin or a call and others lack it, a rule that reads the column cannot tell a wrong event
 from a badly recorded one. `withdraw_violations` makes such a rule inconclusive for the broker instead of violated, as
 far as such a row can explain the violations. `reach` says which rows can; a violation that no such row reaches stands.
+A rule that nothing violates is inconclusive too if it reads a column that its event needs and that some row lacks:
+what is not recorded may hide a violation. `doubt_clean_rules` adds these notes.
 
 Some rows reach every violation of a broker: CONFIG and SNAPSHOT rows, because facts about the whole broker follow from
 them. If more than `MAX_ROWS` rows lack values, or more than `MAX_VIOLATIONS` violations are in question, all are
@@ -125,6 +127,29 @@ def _missing_sql(name: str, columns: Sequence[str]) -> str:
     return " and not ".join([f"{name} is null", *unneeded])
 
 
+def incomplete_sql(metadata: Metadata) -> str:
+    """Return the SQL that counts the rows without a value that their event needs."""
+    form, columns = AUDITED[metadata.system].format, counted_columns(metadata.system)
+    conditions = {op: [_missing_sql(name, columns) for name in sorted(_needed(op, metadata))] for op in form.by_op}
+    arms = " ".join(
+        f"when '{op}' then {' or '.join(f'({text})' for text in texts)}" for op, texts in conditions.items() if texts
+    )
+    return f"count_if(case op {arms} else false end)"
+
+
+def is_incomplete(row: Mapping[str, Any], metadata: Metadata) -> bool:
+    """Return whether a row lacks a value that its event needs, as far as its columns were read."""
+    return any(_is_missing(row, name) for name in _needed(row["op"], metadata) if name in row)
+
+
+def _needed(op: str, metadata: Metadata) -> frozenset[str]:
+    """Return the counted columns that each row of an op needs."""
+    event = AUDITED[metadata.system].format.by_op.get(op)
+    raced = {name for own, name in _RACED_EVENTS if own == op and metadata.many_threads}
+    needs = () if event is None else event.needs
+    return frozenset(needs).intersection(counted_columns(metadata.system)) - raced
+
+
 class Lack(NamedTuple):
     """The rows of an op that lack a value which they should have: the op, the column, and the rows in words."""
 
@@ -213,9 +238,9 @@ class RowsInMemory:
 
     def __init__(self, rows: Sequence[Mapping[str, Any]], metadata: Metadata, read: Sequence[str]) -> None:
         self._rows, self._system = rows, metadata.system
-        self._counts = count_rows(rows, metadata.system, read)
+        self.own_counts = count_rows(rows, metadata.system, read)
         wanted: defaultdict[str, list[str]] = defaultdict(list)
-        for lack in find_unknown(self._counts, metadata):
+        for lack in find_unknown(self.own_counts, metadata):
             wanted[lack.op].append(lack.column)
         missing = ((row, frozenset(name for name in wanted[row["op"]] if _is_missing(row, name))) for row in rows)
         self._lacking = [LackingRow({**self._place(row), "op": row["op"]}, names) for row, names in missing if names]
@@ -225,7 +250,7 @@ class RowsInMemory:
 
     def counts(self, brokers: Sequence[str]) -> Mapping[str, Counts]:
         """Count the values of this broker."""
-        return dict.fromkeys(brokers, self._counts)
+        return dict.fromkeys(brokers, self.own_counts)
 
     def lacking(self, broker: str, lacks: Sequence[Lack]) -> list[LackingRow] | None:
         """Return the rows that lack a value, or None if there are too many."""
@@ -245,8 +270,7 @@ def find_unknown(counts: Counts, metadata: Metadata) -> list[Lack]:
         if present is None:
             continue
         rows = present["seq"]
-        needs = {name for name in event.needs if not (metadata.many_threads and (op, name) in _RACED_EVENTS)}
-        needs |= {name for own, name in _SOMETIMES_NEEDED if own == op}
+        needs = _needed(op, metadata) | {name for own, name in _SOMETIMES_NEEDED if own == op}
         uniform = set() if metadata.many_threads else _uniform_columns(event)
         for name, count in present.items():
             lacks = rows - count
@@ -309,6 +333,27 @@ def withdraw_violations(findings: results.Findings, metadata: Metadata, rows: Su
         broker: _withdraw_explained(broker, own, unknown[broker], metadata.system, rows) if unknown.get(broker) else own
         for broker, own in findings.items()
     }
+
+
+def doubt_clean_rules(
+    findings: Mapping[str, results.RuleFinding], broker: str, counts: Counts, metadata: Metadata
+) -> Mapping[str, results.RuleFinding]:
+    """Return the findings of a broker, with a note for each clean rule whose rows lack a value that it reads."""
+    clean = [rule for rule, own in findings.items() if own.checked and not (own.violations or own.undecided)]
+    lacks = [lack for lack in find_unknown(counts, metadata) if lack.column in _needed(lack.op, metadata)]
+    doubts: defaultdict[str, list[str]] = defaultdict(list)
+    for lack in lacks if clean else ():
+        rules = [rule for rule in clean if _reads(rule, lack, metadata.system)]
+        for rule in rules:
+            doubts[rule].append(f"broker {broker!r}: {lack.text}; inconclusive: {', '.join(rules)}")
+    return {
+        rule: replace(own, undecided=tuple(doubts[rule])) if rule in doubts else own for rule, own in findings.items()
+    }
+
+
+def _reads(rule: str, lack: Lack, system: str) -> bool:
+    """Return whether a rule reads the column of rows that lack it."""
+    return lack.op in ops_of(rule, system) and lack.column in columns_of(rule, system)
 
 
 def _withdraw_explained(

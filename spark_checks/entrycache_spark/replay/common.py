@@ -212,6 +212,14 @@ def replay_brokers(
             undecided[rule] += applicable.inconclusive.get(rule, [])
         for rule, line in played.differences:
             differences[rule].append(line)
+        own = {
+            rule: results.RuleFinding(
+                applicable.checked[rule], tuple(violations[rule]), tuple(undecided[rule]), tuple(unchecked[rule])
+            )
+            for rule in rules
+        }
+        for rule, finding in unknown_values.doubt_clean_rules(own, name, suspects.own_counts, metadata).items():
+            undecided[rule] = [*finding.undecided]
     return {
         rule: results.RuleFinding(
             checked[rule],

@@ -30,6 +30,7 @@ from entrycache_trace import files, jit
 
 COLUMNS: Final = (
     *("cache", "key_hash", "life", "call_id", "size_bytes", "dirty", "window_start", "value_hash", "old_hash"),
+    "pass_id",
 )
 """The columns for which rules ask whether they are null."""
 
@@ -353,6 +354,8 @@ class StoreChecker:
             settings = parse_json(event.text or "{}")
         except ValueError:
             raise CheckerGaveUp("the settings of a store are not JSON") from None
+        if event.kind is None:
+            raise CheckerGaveUp("a store has no kind")
         numbers: list[Any] = [None]
         if isinstance(settings, dict):
             numbers = [settings.get(name, NULL) for name in STORE_SETTINGS]
