@@ -16,8 +16,14 @@ from entrycache_reference.pulsar_pip430.state import Cache, Counts, Entry, Row, 
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, Position
 
-GENERAL_LAWS: Final = ANSWER_LAWS | {Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_3, Rule.METRICS_4, Rule.METRICS_6}
-"""Laws that compare an answer, rows or counts with what happened; rows, and mostly counts, are the reference's."""
+GENERAL_LAWS: Final = ANSWER_LAWS | {
+    *(Rule.STATE_8, Rule.EVICT_8, Rule.METRICS_3, Rule.METRICS_4, Rule.METRICS_6),
+    Rule.INFLIGHT_1,
+}
+"""Laws that compare an answer, rows or counts with what happened; rows, and mostly counts, are the reference's.
+
+So are asks: their law compares those that an answer names with the reference's state.
+"""
 
 
 def seeded_faults() -> Sequence[Sequence[Fault]]:

@@ -68,6 +68,11 @@ def cache_of(aim: Aim) -> CacheName:
     return aim.cursor_caches[at if at < len(aim.cursor_caches) else 0]
 
 
+def queried_cache(aim: Aim, state: State) -> CacheName:
+    """Return mostly a managed cache if there is one, else a cache whose cursors operations move."""
+    return ledger_arguments.managed_cache(aim) if state.managed and aim.draw(0, 2) else cache_of(aim)
+
+
 def tracked_cursors(state: State, cache: CacheName) -> list[tuple[Position, CursorName]]:
     """Return the tracked cursors of a cache, ascending."""
     if cache not in state.caches:
@@ -125,7 +130,7 @@ def cursor_remove(aim: Aim, state: State) -> ops.CursorRemove:
 
 def cursor_rank(aim: Aim, state: State) -> ops.CursorRank:
     """Make a `cursor_rank`, mostly of a member."""
-    cache = cache_of(aim)
+    cache = queried_cache(aim, state)
     return ops.CursorRank(cache, member(aim, state, cache))
 
 
@@ -162,8 +167,8 @@ CURSOR_MAKERS: Final[dict[str, Callable[[Aim, State], Any]]] = {
     "cursor_move": cursor_move,
     "cursor_remove": cursor_remove,
     "cursor_rank": cursor_rank,
-    "slowest": lambda aim, state: ops.Slowest(cache_of(aim)),
-    "cursors": lambda aim, state: ops.Cursors(cache_of(aim)),
+    "slowest": lambda aim, state: ops.Slowest(queried_cache(aim, state)),
+    "cursors": lambda aim, state: ops.Cursors(queried_cache(aim, state)),
     "should_cache": should_cache,
 }
 

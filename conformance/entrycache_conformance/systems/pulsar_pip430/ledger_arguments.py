@@ -185,7 +185,7 @@ def check_backlogs(aim: Aim, state: State) -> Any:
     cache = managed_cache(aim)
     config = aim.config
     counts = not config.evict_by_expected_reads and config.min_backlog_cursors > 0
-    names_all = "cursor_open", "cursor_reset", "deactivate", "cursor_read", "usage"
+    names_all = "append", "cursor_open", "cursor_reset", "deactivate", "cursor_read", "activate", "usage"
     if not counts or cache not in state.managed or config.storage is Storage.HELD or not aim.offers(*names_all):
         return ops.CheckBacklogs(cache)
     if aim.draw(0, 3) == 0:
@@ -198,24 +198,31 @@ def backlogs_at_thresholds(aim: Aim, managed: ManagedLedger, cache: CacheName) -
     """Return steps that show whether a cursor is flagged whose backlog is at a threshold.
 
     As many cursors as one needs beside it have backlogs that differ by about as much as they may. No cursor is active,
-    so only what a flagged cursor reads comes into the cache, which is empty.
+    so only what a flagged cursor reads comes into the cache, which is empty. That stays when the cursor becomes active
+    behind it.
     """
     config = aim.config
     there = entries_of(managed)
     length = config.min_backlog_entries + (0, -1, 1)[aim.draw(0, 2)]
     other = length + (0, config.max_backlog_between, config.max_backlog_between + 1)[aim.draw(0, 2)]
-    if not 0 < length <= other <= len(there):
+    if not 0 < length <= other:
         return [ops.CheckBacklogs(cache)]
+    end = next_append(managed)
+    new_entries = [end._replace(entry=end.entry + at) for at in range(other - len(there))]
+    there += new_entries
     durable = [name for name in cursor_names(aim) if name not in managed.cursors or managed.cursors[name].is_durable]
     names = durable[: config.min_backlog_cursors + 1]
     new = [name for name in names if name not in managed.cursors]
     starts = [there[-length if at == 0 else -other] for at in range(len(names))]
     return [
+        *(ops.Append(cache, pos, 1) for pos in new_entries),
         *(ops.CursorOpen(cache, name, there[0]) for name in new),
         *(ops.Deactivate(cache, name) for name in sorted({*managed.cursors, *new})),
         *(ops.CursorReset(cache, name, start) for name, start in zip(names, starts, strict=True)),
         ops.CheckBacklogs(cache),
         *(ops.CursorRead(cache, name, 1, ABSENT) for name in names[:1]),
+        ops.Usage(cache),
+        *(ops.Activate(cache, name) for name in names[:1]),
         ops.Usage(cache),
     ]
 
@@ -350,7 +357,30 @@ def storage_answer(aim: Aim, state: State) -> Any:
     begins = aim.config.storage is Storage.HELD and aim.offers("read_begin")
     if begins and not state.pending.asks and aim.draw(0, 19):
         return read_begin(aim, state)
+    if begins and (steps := overtake_read(aim, state)):
+        aim.pending_ops = steps[::-1]
+        return aim.pending_ops.pop()
     return answer_one(aim, state)
+
+
+def overtake_read(aim: Aim, state: State) -> list[Any]:
+    """Return steps that mark more as deleted than a read will bring, and answer it then; mostly none."""
+    if not aim.offers("mark_delete", "cursor_state"):
+        return []
+    reads = [(name, read) for name, read in state.pending.of_cursors.items() if read.most is not None and read.wanted]
+    if not reads or aim.draw(0, 11) < 11:
+        return []
+    name, read = reads[aim.draw(0, len(reads) - 1)]
+    lowest = max(read.wanted[-1], state.managed[read.cache].cursors[read.cursor].mark_delete)
+    behind = [pos for pos in entries_of(state.managed[read.cache]) if pos > lowest]
+    if not behind:
+        return []
+    asks = [number for number, ask in state.pending.asks.items() if any(waiter.read == name for waiter in ask.waiting)]
+    return [
+        ops.MarkDelete(read.cache, read.cursor, behind[aim.draw(0, len(behind) - 1)]),
+        *(ops.StorageAnswer(number, ops.StorageAnswerKind.ALL) for number in asks),
+        ops.CursorState(read.cache, read.cursor),
+    ]
 
 
 def stops_a_replay(aim: Aim, state: State, ask: Ask) -> bool:

@@ -364,6 +364,9 @@ LEVEL_OF: Final = {op.name: op.level for op in OPS}
 PREPARING_OPS: Final = frozenset({"insert", "get", "advance", "configure", "observe"})
 """Operations that give the others of every level something to do."""
 
+OPS_OF_CURSORS: Final = PREPARING_OPS | {"cursor_rank", "slowest", "usage"}
+"""Operations that give managed ledgers something to do, or show how their cursors stand."""
+
 OPS_OF_FLIGHT: Final = frozenset({"read_begin", "replay_begin", "storage_answer"})
 """Operations that give requests for permits something to do, where a subject has them."""
 
@@ -406,7 +409,7 @@ def last_level(menu: Iterable[str]) -> str:
 def own_menu(whole: Sequence[str]) -> tuple[str, ...]:
     """Return the operations of a menu's last level, with those that they need."""
     level = last_level(whole)
-    own = OPS_OF_READERS if level == "inflight" else PREPARING_OPS
+    own = {"inflight": OPS_OF_READERS, "ledger": OPS_OF_CURSORS}.get(level, PREPARING_OPS)
     if level == "limits":
         own = OPS_OF_READERS | OPS_OF_FLIGHT if "read_begin" in whole else frozenset({"advance"})
     return tuple(name for name in whole if LEVEL_OF[name] == level or name in own)

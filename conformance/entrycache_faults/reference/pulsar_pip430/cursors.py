@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from entrycache_faults.reference.pulsar_pip430.registry import seeded_fault
+from entrycache_faults.reference.pulsar_pip430.registry import SEEDED_FAULTS, seeded_fault
 from entrycache_reference.pulsar_pip430 import (
     change,
     cursors,
@@ -22,7 +22,7 @@ from entrycache_reference.pulsar_pip430 import (
     storage_reads,
 )
 from entrycache_reference.pulsar_pip430.change import cache_of, entry_at
-from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Invalidation, Storage
+from entrycache_reference.pulsar_pip430.config import Config, FailedRead, Invalidation, ShortAnswer, Storage
 from entrycache_reference.pulsar_pip430.ledger_cursors import Chunk
 from entrycache_reference.pulsar_pip430.pending_reads import Work
 from entrycache_reference.pulsar_pip430.reads_in_flight import GivenEntry
@@ -269,6 +269,18 @@ def read_one_by_one(state: State, name: CacheName, cursor: CursorName, chunk: Ch
     return done
 
 
+@seeded_fault(Rule.LEDGER_5, "ledger_cursors.look_up", "pending_reads.look_up", other=True)
+def look_up_unmarked(state: State, name: CacheName, wanted: tuple[Position, ...], config: Config) -> Step:
+    """A read by a cursor leaves its hits unmarked."""
+    done = storage_reads.look_up(state, name, wanted, config)
+    after = done.state
+    for pos in wanted:
+        before, marked = entry_at(state, name, pos), entry_at(after, name, pos)
+        if before is not None and marked is not None:
+            after = change.with_entry(after, name, pos, marked._replace(accessed=before.accessed))
+    return done._replace(state=after)
+
+
 @seeded_fault(Rule.LEDGER_6, "ledger_cursors.fill")
 def fill_only_the_first(state: State, event: ops.Read, fills: tuple[Position, ...], config: Config) -> Step:
     """Of what storage gives, only the first entry is cached."""
@@ -296,6 +308,12 @@ def replay_and_cache(state: State, event: ops.ReplayRead, pos: Position, config:
     return ledger.then(
         served, storage_reads.fill(served.state, ops.Read(event.cache, pos, pos, Reads(1)), (pos,), config)
     )
+
+
+@seeded_fault(Rule.LEDGER_8, "ledger_cursors.move_off", other=True)
+def stay_at_the_replayed(state: State, event: ops.ReplayRead | ops.ReplayBegin, pos: Position, config: Config) -> Step:
+    """A replay of the entry that a cursor reads next does not move the cursor."""
+    return ledger.unchanged(state)
 
 
 @seeded_fault(Rule.LEDGER_9, ops.CursorClose)
@@ -370,6 +388,13 @@ def run_none_that_is_due(state: State, event: ops.RunInvalidations, config: Conf
 def run_without_the_call(done: Step, name: CacheName, config: Config) -> Step:
     """An invalidation that is to wait for a call runs before its step ends."""
     return ledger.run_due(done, name, replace(config, invalidation=Invalidation.AT_ONCE))
+
+
+@seeded_fault(Rule.LEDGER_14, "ledger.invalidate", other=True)
+def invalidate_one_more(state: State, name: CacheName, due: Position, config: Config) -> Step:
+    """An invalidation drops the entry at its position too."""
+    bound = due if due == ledger.EVERYTHING else due._replace(entry=due.entry + 1)
+    return ledger.invalidate(state, name, bound, config)
 
 
 @seeded_fault(Rule.LEDGER_15, "ledger.join")
@@ -483,6 +508,16 @@ def positions_around_a_hole(read: ReadInFlight, got: frozenset[Position], config
     return tuple(sorted(got))
 
 
+@seeded_fault(Rule.INFLIGHT_11, "reads_in_flight.deliver_chunk", other=True)
+def fail_what_is_short(work: Work, name: ReadName, cached: CachedRange, config: Config) -> Work:
+    """A chunk of which storage leaves out an entry fails its read."""
+    got = pending_reads.positions_got(cached)
+    if len(got) == len(work.state.pending.of_cursors[name].wanted):
+        return reads_in_flight.deliver_chunk(work, name, cached, config)
+    left = pending_reads.give_back(work, name, sorted(got), config, cached.request)
+    return reads_in_flight.end_failed(pending_reads.return_permits(left, name, config), name)
+
+
 @seeded_fault(Rule.INFLIGHT_12, "reads_in_flight.move_on")
 def move_below_the_mark(work: Work, name: ReadName, after: Position, config: Config, is_last: bool = False) -> Work:
     """A read that comes back moves its cursor even behind the mark-delete position."""
@@ -493,3 +528,10 @@ def move_below_the_mark(work: Work, name: ReadName, after: Position, config: Con
         return done
     back = ledger.with_cursor(done.state, read.cache, read.cursor, cursor._replace(read=after))
     return done._replace(done=done.done._replace(state=back))
+
+
+SEEDED_FAULTS.register_variant(
+    "A chunk is delivered with the entries behind a hole, or fails if the cache gave a part of it.",
+    Rule.INFLIGHT_11,
+    short_answer=ShortAnswer.AS_IT_COMES,
+)

@@ -280,6 +280,21 @@ def give_back_to_one(state: State, event: ops.GiveBack, config: Config) -> Step:
     return served._replace(state=served.state._replace(limiter=served.state.limiter._replace(waiting=waiting[1:])))
 
 
+@seeded_fault(Rule.LIMIT_5, "storage_reads.serve", other=True)
+def serve_whoever_fits(free: Limiter, config: Config) -> storage_reads.Service:
+    """Permits that come back go to every waiting request that fits, also behind one that does not."""
+    grants: storage_reads.Grants = ()
+    left: tuple[WaitingRequest, ...] = ()
+    for request in free.waiting:
+        permits = storage_reads.permits_now(free, request.permits, config)
+        if permits == 0:
+            left = (*left, request)
+            continue
+        free = storage_reads.hand_out(free, request.name, permits)
+        grants = (*grants, (request.name, permits))
+    return storage_reads.Service(free._replace(waiting=left), grants)
+
+
 @seeded_fault(Rule.LIMIT_6, "storage_reads.is_too_late")
 def late_one_millisecond_later(request: WaitingRequest, now_nanos: int, config: Config) -> bool:
     """A request times out a millisecond too late."""

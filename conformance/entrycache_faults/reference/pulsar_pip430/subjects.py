@@ -249,6 +249,7 @@ LEDGER: Final[dict[str, Fault]] = {
     "ledger-fills-of-inactive-cached": SEEDED_FAULTS.find(cursor_faults.counted_for_anyone),
     "ledger-invalidations-not-run": SEEDED_FAULTS.find(cursor_faults.run_none_that_is_due),
     "ledger-invalidations-run-early": SEEDED_FAULTS.find(cursor_faults.run_without_the_call),
+    "ledger-joining-drops": SEEDED_FAULTS.find(cursor_faults.join_and_drop),
     "ledger-leaving-drops-nothing": SEEDED_FAULTS.find(cursor_faults.leave_everything),
     "ledger-lower-invalidation-wins": SEEDED_FAULTS.find(cursor_faults.due_as_the_last),
     "ledger-miss-of-one-size": SEEDED_FAULTS.find(cursor_faults.count_misses_of_one_size),
@@ -257,10 +258,12 @@ LEDGER: Final[dict[str, Fault]] = {
     "ledger-read-ends-with-ledger": SEEDED_FAULTS.find(cursor_faults.read_within_a_ledger),
     "ledger-reads-one-by-one": SEEDED_FAULTS.find(cursor_faults.read_one_by_one),
     "ledger-replay-cached": SEEDED_FAULTS.find(cursor_faults.replay_and_cache),
+    "ledger-tracked-where-it-reads": SEEDED_FAULTS.find(cursor_faults.tracked_where_it_reads),
 }
 """The faults of level `ledger` by public name."""
 
 PENDING: Final[dict[str, Fault]] = {
+    "pending-answered-stays-open": SEEDED_FAULTS.find(read_faults.close_and_keep),
     "pending-asked-again": SEEDED_FAULTS.find(read_faults.pieces_not_cut),
     "pending-busy-ends-joining": SEEDED_FAULTS.find(read_faults.seal_when_busy),
     "pending-failure-forgotten": SEEDED_FAULTS.find(read_faults.give_forgetting_failures),
@@ -275,6 +278,7 @@ INFLIGHT: Final[dict[str, Fault]] = {
     "inflight-count-with-one-more": SEEDED_FAULTS.find(cursor_faults.counted_with_one_more),
     "inflight-earlier-chunks-lost": SEEDED_FAULTS.find(cursor_faults.end_with_nothing),
     "inflight-giving-back-counts": SEEDED_FAULTS.find(cursor_faults.give_back_and_count),
+    "inflight-moves-below-the-mark": SEEDED_FAULTS.find(cursor_faults.move_below_the_mark),
     "inflight-no-second-try": SEEDED_FAULTS.find(cursor_faults.tries_only_once),
     "inflight-reads-around-a-hole": SEEDED_FAULTS.find(cursor_faults.positions_around_a_hole),
 }
