@@ -102,7 +102,7 @@ class CountsAtTheAsk(ManagedLedgers[Any]):
 
 
 class AsksTwice(ManagedLedgers[Any]):
-    """What is left of a range that waits for an ask is asked for at once, even if another ask covers a part of it."""
+    """A range of which several asks cover parts is asked for once more, as a whole."""
 
     def _read_storage(self, reader: Reader, ledger: int, first: int, last: int, take: Take) -> None:
         joinable = self._joinable.get(ledger)
