@@ -193,6 +193,7 @@ RARE: Final = (
         for events in ((ops.Advance(9), ops.Expire()), (ops.RemoveRange(A, AT, AT, True),))
     ),
     Run(PULSAR, pulsar_pip430.Config(), (ops.Read(A, AT, AT, 1, HoldName("h")), ops.Clear(A))),
+    Run(PULSAR, pulsar_pip430.Config(max_size_bytes=10, eviction=Eviction.MANUAL), (ops.Read(A, AT, AT, 1),)),
     Run(
         PULSAR,
         pulsar_pip430.Config(),
