@@ -442,8 +442,8 @@ def reads_the_whole_range(config: Config, pre: State, event: ops.StorageAnswer, 
             return False
         others = [other for other in (*ranges, *(after.finished if after else ())) if other is not second[0]]
         of_others = {pos for other in others for pos in (*hits_within(other), *given_within(other))}
-        held = {pos for pos in got_by(step.state, part.name) if cached.first <= pos <= cached.last}
-        if held - of_others != {*hits_within(second[0])} - of_others:
+        in_range = (pos for pos in got_by(step.state, part.name) if cached.first <= pos <= cached.last)
+        if [pos for pos in in_range if pos not in of_others] != sorted({*hits_within(second[0])} - of_others):
             return False
     return True
 
