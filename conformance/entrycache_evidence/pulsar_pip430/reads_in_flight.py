@@ -28,7 +28,16 @@ from entrycache_reference.pulsar_pip430.laws.reads_in_flight import (
     is_failing,
     of_earlier_chunks,
 )
-from entrycache_reference.pulsar_pip430.state import CachedRange, OpenRange, RangeRequest, Slot, State, Step
+from entrycache_reference.pulsar_pip430.state import (
+    CachedRange,
+    ManagedCursor,
+    ManagedLedger,
+    OpenRange,
+    RangeRequest,
+    Slot,
+    State,
+    Step,
+)
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName
 
 IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
@@ -151,8 +160,7 @@ def ends_where_it_may(config: Config, pre: State, event: Any, step: Step) -> boo
         cursor = managed.cursors[event.cursor if read is None else read.cursor]
         is_last = read is not None and read.ranges[0].last == read.last
         may_end_there = config.variants.read_end is ReadEnd.LAST_CONFIRMED and is_last
-        is_behind = cursor.read >= Position(max(managed.sizes), len(managed.sizes[max(managed.sizes)]))
-        if len(end.entries or ()) < most and not is_behind and not may_end_there:
+        if len(end.entries or ()) < most and not has_read_all(managed, cursor) and not may_end_there:
             return False
     return True
 
@@ -165,7 +173,14 @@ def ends_for_nothing(pre: State, step: Step, end: outcomes.EndedRead) -> bool:
     managed = step.state.managed[read.cache]
     cursor = managed.cursors[read.cursor]
     is_acked = any(pos <= cursor.mark_delete or pos in cursor.acks for pos in read.wanted)
-    return not is_acked and all(pos.ledger in managed.sizes for pos in read.wanted)
+    is_there = all(pos.ledger in managed.sizes for pos in read.wanted)
+    return is_there and not is_acked and not has_read_all(managed, cursor)
+
+
+def has_read_all(managed: ManagedLedger, cursor: ManagedCursor) -> bool:
+    """Return whether the read position of a cursor is behind the last entry."""
+    current = max(managed.sizes)
+    return cursor.read >= Position(current, len(managed.sizes[current]))
 
 
 def joins_the_right_asks(config: Config, pre: State, event: Any, step: Step) -> bool:

@@ -511,13 +511,13 @@ def generate_moved_answers() -> Iterator[Run]:
     )
     config = configuration.Config(grace_millis=0, storage=configuration.Storage.HELD)
     shorts: Sequence[ops.StorageAnswerKind | int] = (kinds.ALL, 1, 2)
-    for cut, moved, first, most in product((1, 3), moves, shorts, (4, 5)):
+    for cut, moved, first, most, begin in product((1, 3), moves, shorts, (4, 5), (1, 3)):
         answers: list[ops.StorageAnswerKind | int] = [first, *4 * (kinds.ALL,)]
         yield (
             config,
             (
                 *(ops.Append(A, at(entry), 1) for entry in range(7)),
-                *(ops.CursorOpen(A, name, at(start)) for name, start in ((c, 2), (d, 1))),
+                *(ops.CursorOpen(A, name, at(start)) for name, start in ((c, 2), (d, begin))),
                 ops.Ack(A, d, at(cut)),
                 *(ops.ReadBegin(A, name, ReadName(name), most) for name in (c, d)),
                 *moved,
