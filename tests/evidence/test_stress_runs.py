@@ -272,7 +272,7 @@ def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
 
 
 LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "pulsar-pip430": ((150, 4500), (25, 7500), (2540, 97500), (160, 11900)),
+    "pulsar-pip430": ((150, 4500), (25, 7500), (2540, 97500), (160, 11000)),
     "kafka-streams": ((320, 7800), (87, 14800), (1190, 38700), (160, 3600)),
     "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
     "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),
