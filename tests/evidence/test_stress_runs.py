@@ -47,8 +47,8 @@ from entrycache_reference.pulsar_pip430 import (
 )
 from entrycache_reference.pulsar_pip430.config import DeletedAcks, ReadEnd, Replay
 from entrycache_reference.pulsar_pip430.outcomes import Ranked
-from entrycache_reference.pulsar_pip430.pending_reads import split_held, with_read
-from entrycache_reference.pulsar_pip430.reads_in_flight import begin_chunk
+from entrycache_reference.pulsar_pip430.pending_reads import GoOn, held_by, read_named, split_held, with_read
+from entrycache_reference.pulsar_pip430.reads_in_flight import begin_chunk, go_on
 from entrycache_reference.pulsar_pip430.state import Cache
 from entrycache_reference.rules import Rule
 from entrycache_reference.vocabulary import CacheName, CursorName, Position
@@ -272,7 +272,7 @@ def test_a_run_goes_on_where_a_state_stands_in_place_of_a_step() -> None:
 
 
 LEAST: Mapping[str, tuple[tuple[int, int], ...]] = {
-    "pulsar-pip430": ((150, 4500), (25, 7500), (2540, 97500), (160, 11000)),
+    "pulsar-pip430": ((150, 4500), (25, 7500), (2590, 98400), (160, 11000)),
     "kafka-streams": ((320, 7800), (87, 14800), (1190, 38700), (160, 3600)),
     "pulsar-legacy": ((150, 4500), (13, 3700), (3, 280), (160, 6500)),
     "pulsar-segmented": ((216, 6480), (48, 12400), (205, 7600), (160, 12100)),
@@ -320,6 +320,37 @@ def test_a_position_that_is_held_twice_shows_faults(place: str, wrong: Callable[
     assert find_broken_law(system, generate_double_holds()) == ""
     faulty = Model("entrycache_reference.pulsar_pip430", {place: wrong})
     assert find_broken_law(system._replace(model=faulty), generate_double_holds()).startswith(rule)
+
+
+def go_on_from_the_start(work: Any, name: Any, start: Any, most: Any) -> Any:
+    """Let a read go on unless its own start is behind the last entry, wherever its cursor stands."""
+    managed = work.state.managed[read_named(work, name).cache]
+    if most == 0 or start >= ledger.next_append(managed):
+        return go_on(work, name, start, 0)
+    return work._replace(tasks=(*work.tasks, GoOn(name, start)))
+
+
+def go_on_with_entries_only(work: Any, name: Any, start: Any, most: Any) -> Any:
+    """End a read whose chunk got nothing, if it has got something before."""
+    return go_on(work, name, start, 0 if most is None and held_by(work.state, name) else most)
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong"),
+    [
+        ("reads_in_flight.go_on", go_on_from_the_start),
+        ("reads_in_flight.go_on", go_on_with_entries_only),
+        (
+            "reads_in_flight.end_of_chunk",
+            lambda cursor, last, left_out: ledger.end_of_run(cursor, last) if left_out else last,
+        ),
+    ],
+    ids=["behind the end", "not once more", "behind other acks"],
+)
+def test_a_read_that_goes_on_elsewhere_or_ends_early_is_reported(place: str, wrong: Callable[..., Any]) -> None:
+    system = SYSTEMS["pulsar-pip430"]
+    faulty = Model("entrycache_reference.pulsar_pip430", {place: wrong})
+    assert find_broken_law(system._replace(model=faulty), generate_moved_answers()).startswith("R-INFLIGHT-1 ")
 
 
 def test_a_chunk_that_begins_elsewhere_is_reported() -> None:

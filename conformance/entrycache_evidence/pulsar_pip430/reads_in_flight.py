@@ -27,6 +27,7 @@ from entrycache_reference.pulsar_pip430.laws.reads_in_flight import (
     hits_within,
     is_failing,
     of_earlier_chunks,
+    waits_of_read,
 )
 from entrycache_reference.pulsar_pip430.state import (
     CachedRange,
@@ -110,10 +111,12 @@ def is_defined_in_flight(config: Config, pre: State, event: Any, step: Step) -> 
         and reports_in_flight(pre, event, touched, step)
         and ends_where_it_may(config, pre, event, step)
         and (not is_begin or joins_the_right_asks(config, pre, event, step))
+        and (config.max_size_bytes > 0 or not any(ask.is_joinable for ask in after.pending.asks.values()))
         and expects_what_is_held(touched, step)
         and holds_by_requests(touched, step)
         and cuts_around_the_cache(pre, touched, step)
         and takes_the_first_run(pre, touched, step)
+        and goes_on_from_its_end(config, pre, event, touched, step)
         and has_rows_in_flight(pre, event, step)
         and counts_lookups(pre, step)
     )
@@ -147,7 +150,7 @@ def ends_where_it_may(config: Config, pre: State, event: Any, step: Step) -> boo
     """
     is_partial = type(event) is ops.StorageAnswer and event.answer is not ops.StorageAnswerKind.ALL
     if is_partial and isinstance(event.answer, int) and isinstance(step.outcome, outcomes.InFlight):
-        return not any(ends_for_nothing(pre, step, end) for end in step.outcome.done or ())
+        return not any(ends_for_nothing(config, pre, step, end) for end in step.outcome.done or ())
     if is_partial or config.max_reads_in_flight_bytes or not isinstance(step.outcome, outcomes.InFlight):
         return True
     for end in step.outcome.done or ():
@@ -165,16 +168,22 @@ def ends_where_it_may(config: Config, pre: State, event: Any, step: Step) -> boo
     return True
 
 
-def ends_for_nothing(pre: State, step: Step, end: outcomes.EndedRead) -> bool:
-    """Return whether a read ends without an entry, although it has not failed and may still read all that it wanted."""
+def ends_for_nothing(config: Config, pre: State, step: Step, end: outcomes.EndedRead) -> bool:
+    """Return whether a read ends though its chunk got nothing, has not failed, and may still be read.
+
+    With variant `read_end` "last-confirmed" it may end if its chunk reaches the entry that was the last one.
+    """
     read = pre.pending.of_cursors.get(end.read)
-    if read is None or read.most is None or end.entries != () or is_failing(read):
+    if read is None or read.most is None or is_failing(read) or end.entries is None:
+        return False
+    if {*end.entries} & {*read.wanted}:
+        return False
+    if end.entries and config.variants.read_end is ReadEnd.LAST_CONFIRMED and read.ranges[0].last == read.last:
         return False
     managed = step.state.managed[read.cache]
     cursor = managed.cursors[read.cursor]
-    is_acked = any(pos <= cursor.mark_delete or pos in cursor.acks for pos in read.wanted)
-    is_there = all(pos.ledger in managed.sizes for pos in read.wanted)
-    return is_there and not is_acked and not has_read_all(managed, cursor)
+    is_left = all(pos.ledger in managed.sizes and not is_acked(cursor, pos) for pos in read.wanted)
+    return is_left and not has_read_all(managed, cursor)
 
 
 def has_read_all(managed: ManagedLedger, cursor: ManagedCursor) -> bool:
@@ -278,11 +287,57 @@ def takes_the_first_run(pre: State, touched: set[ReadName], step: Step) -> bool:
         cursor, entries = managed.cursors[read.cursor], len(managed.sizes[read.start.ledger])
         window = range(read.start.entry, min(read.start.entry + read.most, entries))
         places = [Position(read.start.ledger, entry) for entry in window]
-        left = [pos for pos in places if pos > cursor.mark_delete and pos not in cursor.acks]
+        left = [pos for pos in places if not is_acked(cursor, pos)]
         first = left[0].entry if left else 0
         if read.wanted != tuple(pos for number, pos in enumerate(left) if pos.entry == first + number):
             return False
     return True
+
+
+def goes_on_from_its_end(config: Config, pre: State, event: Any, touched: set[ReadName], step: Step) -> bool:
+    """Return whether a read whose chunk is there goes on right behind it, and only if its cursor has not read all.
+
+    Behind a last entry that is acknowledged by now it goes on behind the run of that entry. Not asked of a chunk that
+    lacks an entry, or behind which the read may have gone over others in the same step.
+    """
+    if type(event) is not ops.StorageAnswer or config.max_reads_in_flight_bytes:
+        return True
+    for name in touched & step.state.pending.of_cursors.keys() & pre.pending.of_cursors.keys():
+        before, read = pre.pending.of_cursors[name], step.state.pending.of_cursors[name]
+        waits = waits_of_read(before)
+        is_there = {wait.ask for wait in waits} == {event.ask} and not may_fail(event.answer)
+        if read.most is None or not is_there or is_failing(before) or has_hole(before):
+            continue
+        cursor = step.state.managed[read.cache].cursors[read.cursor]
+        if has_read_all(step.state.managed[read.cache], cursor):
+            return False
+        got = {pos.entry for cached in before.ranges for pos in (*cached.hits, *given_within(cached))}
+        got |= {entry for wait in waits for entry in range(wait.first, wait.last + 1)}
+        is_whole = event.answer is ops.StorageAnswerKind.ALL and got >= {pos.entry for pos in before.wanted}
+        start, own = behind(cursor, before.wanted[-1]), read.wanted[0]
+        left = [entry for entry in range(start.entry, own.entry) if not is_acked(cursor, Position(own.ledger, entry))]
+        is_next = start <= own < Position(start.ledger, start.entry + read.most) and not left
+        if is_whole and is_next and read.start != start:
+            return False
+    return True
+
+
+def may_fail(answer: ops.StorageAnswerKind | int) -> bool:
+    """Return whether an answer fails those who wait for it."""
+    return answer in {ops.StorageAnswerKind.FAIL, ops.StorageAnswerKind.BUSY}
+
+
+def behind(cursor: ManagedCursor, last: Position) -> Position:
+    """Return the position behind an entry, or behind the run of acknowledged entries that it belongs to."""
+    entry = last.entry + 1
+    while last in cursor.acks and Position(last.ledger, entry) in cursor.acks:
+        entry += 1
+    return Position(last.ledger, entry)
+
+
+def is_acked(cursor: ManagedCursor, pos: Position) -> bool:
+    """Return whether a cursor has acknowledged an entry."""
+    return pos <= cursor.mark_delete or pos in cursor.acks
 
 
 def slots_held(state: State, but: set[Any]) -> dict[Any, list[Slot]]:

@@ -511,8 +511,13 @@ def generate_moved_answers() -> Iterator[Run]:
     )
     config = configuration.Config(grace_millis=0, storage=configuration.Storage.HELD)
     shorts: Sequence[ops.StorageAnswerKind | int] = (kinds.ALL, 1, 2)
-    for cut, moved, first, most, begin in product((1, 3), moves, shorts, (4, 5), (1, 3)):
-        answers: list[ops.StorageAnswerKind | int] = [first, *4 * (kinds.ALL,)]
+    for cut, moved, first, most, begin in product((1, 2, 3), moves, shorts, (4, 5), (1, 3)):
+        answers: list[tuple[int, ops.StorageAnswerKind | int]] = [
+            (0, first),
+            *((ask, kinds.ALL) for ask in range(1, 5)),
+        ]
+        if cut == 2:
+            answers[:2] = reversed(answers[:2])
         yield (
             config,
             (
@@ -521,7 +526,7 @@ def generate_moved_answers() -> Iterator[Run]:
                 ops.Ack(A, d, at(cut)),
                 *(ops.ReadBegin(A, name, ReadName(name), most) for name in (c, d)),
                 *moved,
-                *(ops.StorageAnswer(ask, answer) for ask, answer in enumerate(answers)),
+                *(ops.StorageAnswer(ask, answer) for ask, answer in answers),
                 *(ops.CursorState(A, name) for name in (c, d)),
             ),
         )
