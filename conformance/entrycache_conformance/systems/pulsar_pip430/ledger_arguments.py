@@ -194,6 +194,10 @@ def check_backlogs(aim: Aim, state: State) -> Any:
     return aim.pending_ops.pop()
 
 
+MOST_NEW_ENTRIES: Final = 10
+"""The most entries that are appended to bring a backlog to its threshold."""
+
+
 def backlogs_at_thresholds(aim: Aim, managed: ManagedLedger, cache: CacheName) -> list[Any]:
     """Return steps that show whether a cursor is flagged whose backlog is at a threshold.
 
@@ -205,7 +209,7 @@ def backlogs_at_thresholds(aim: Aim, managed: ManagedLedger, cache: CacheName) -
     there = entries_of(managed)
     length = config.min_backlog_entries + (0, -1, 1)[aim.draw(0, 2)]
     other = length + (0, config.max_backlog_between, config.max_backlog_between + 1)[aim.draw(0, 2)]
-    if not 0 < length <= other:
+    if not 0 < length <= other <= len(there) + MOST_NEW_ENTRIES:
         return [ops.CheckBacklogs(cache)]
     end = next_append(managed)
     new_entries = [end._replace(entry=end.entry + at) for at in range(other - len(there))]
@@ -215,7 +219,7 @@ def backlogs_at_thresholds(aim: Aim, managed: ManagedLedger, cache: CacheName) -
     new = [name for name in names if name not in managed.cursors]
     starts = [there[-length if at == 0 else -other] for at in range(len(names))]
     return [
-        *(ops.Append(cache, pos, 1) for pos in new_entries),
+        *(ops.Append(cache, pos, min(1, aim.max_size)) for pos in new_entries),
         *(ops.CursorOpen(cache, name, there[0]) for name in new),
         *(ops.Deactivate(cache, name) for name in sorted({*managed.cursors, *new})),
         *(ops.CursorReset(cache, name, start) for name, start in zip(names, starts, strict=True)),
