@@ -33,7 +33,7 @@ cause = 'GIVEN' and same_before <= 0
 concat('permits that are out', coalesce(concat(' for the read of seq ', cast(read_id as string)), ''))
 
 -- observed
-concat('GIVEN ', cast(permits as string), ', of which none is out')
+concat('GIVEN ', cast(permits as string), ', but no grant of as many is out')
 
 -- seqs
 case when permit_before is null then array(seq) else array(permit_before, seq) end
