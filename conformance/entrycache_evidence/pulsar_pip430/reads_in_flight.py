@@ -42,6 +42,8 @@ from entrycache_reference.pulsar_pip430.state import (
 from entrycache_reference.vocabulary import CacheName, CursorName, HoldName, Position, ReadName
 
 IN_FLIGHT_OPS: Final = (ops.ReadBegin, ops.ReplayBegin, ops.StorageAnswer)
+FAILURES: Final = (ops.StorageAnswerKind.FAIL, ops.StorageAnswerKind.BUSY)
+"""The answers that fail everybody who waits for them."""
 
 
 def is_in_flight(pre: State, event: Any) -> bool:
@@ -297,15 +299,15 @@ def takes_the_first_run(pre: State, touched: set[ReadName], step: Step) -> bool:
 def goes_on_from_its_end(config: Config, pre: State, event: Any, touched: set[ReadName], step: Step) -> bool:
     """Return whether a read whose chunk is there goes on right behind it, and only if its cursor has not read all.
 
-    Behind a last entry that is acknowledged by now it goes on behind the run of that entry. Not asked of a chunk that
-    lacks an entry, or behind which the read may have gone over others in the same step.
+    Behind a last entry that is acknowledged by now it goes on behind the run of that entry. This says nothing about a
+    chunk that lacks an entry, or behind which the read may have passed others in the same step.
     """
-    if type(event) is not ops.StorageAnswer or config.max_reads_in_flight_bytes:
+    if type(event) is not ops.StorageAnswer or event.answer in FAILURES or config.max_reads_in_flight_bytes:
         return True
     for name in touched & step.state.pending.of_cursors.keys() & pre.pending.of_cursors.keys():
         before, read = pre.pending.of_cursors[name], step.state.pending.of_cursors[name]
         waits = waits_of_read(before)
-        is_there = {wait.ask for wait in waits} == {event.ask} and not may_fail(event.answer)
+        is_there = {wait.ask for wait in waits} == {event.ask}
         if read.most is None or not is_there or is_failing(before) or has_hole(before):
             continue
         cursor = step.state.managed[read.cache].cursors[read.cursor]
@@ -320,11 +322,6 @@ def goes_on_from_its_end(config: Config, pre: State, event: Any, touched: set[Re
         if is_whole and is_next and read.start != start:
             return False
     return True
-
-
-def may_fail(answer: ops.StorageAnswerKind | int) -> bool:
-    """Return whether an answer fails those who wait for it."""
-    return answer in {ops.StorageAnswerKind.FAIL, ops.StorageAnswerKind.BUSY}
 
 
 def behind(cursor: ManagedCursor, last: Position) -> Position:
